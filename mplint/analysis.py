@@ -1,0 +1,332 @@
+"""The pipeline: a project and settings in, findings out."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import time
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from mplint import rules as rule_package
+from mplint.api import Fault, FileRule, Rule
+from mplint.codemods.rewrite import Evidence
+from mplint.findings import Applicability, Finding, Fix, Severity, Span
+from mplint.interpreter.exploration import closure, explore
+from mplint.interpreter.program import Program
+from mplint.interpreter.values import Place, Policy
+from mplint.interpreter.world import World
+from mplint.project.generation import generation_of
+from mplint.project.modules import Project
+from mplint.settings import Settings
+from mplint.source.file import ParseFault, SourceError, SourceFile
+from mplint.source.stack import on_deep_stack
+
+KERAS = (b"keras", b"tensorflow")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """mplint's own failure while it looked at `path`; the rest was still checked."""
+
+    path: Path
+    text: str
+
+
+@dataclass
+class Timing:
+    """Where the time went (CPU seconds by phase) and how much of the reached code was known."""
+
+    phases: dict[str, float] = field(default_factory=dict)
+    layers: tuple[int, int] = (0, 0)
+    """Layers with a known dtype policy, and all layers."""
+    tensors: tuple[int, int] = (0, 0)
+    """Tensors with a known dtype, and all tensors."""
+
+    @property
+    def known(self) -> float | None:
+        """The share of layers and tensors in reached code whose dtype is known; None when there are none."""
+        seen = self.layers[1] + self.tensors[1]
+        return (self.layers[0] + self.tensors[0]) / seen if seen else None
+
+    def __str__(self) -> str:
+        """One line a phase, and the share of what was known."""
+        lines = [f"{phase:10} {seconds:8.2f} s CPU" for phase, seconds in self.phases.items()]
+        if self.known is not None:
+            lines.append(
+                f"known      {self.known:8.1%} of what was reached: the dtype policy of {self.layers[0]} of {self.layers[1]} layers, "
+                f"the dtype of {self.tensors[0]} of {self.tensors[1]} tensors"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run found in the files it was asked about."""
+
+    findings: tuple[Finding, ...]
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+    timing: Timing = field(default_factory=Timing)
+    files: int = 0
+
+
+@dataclass(frozen=True)
+class RuleInfo:
+    """A rule as documentation and configuration see it."""
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    documentation: str
+    fixes: tuple[Applicability, ...]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> tuple[tuple[Rule, str], ...]:
+    """Every rule in the package `mplint.rules`, with the docstring of its module."""
+    found: list[tuple[Rule, str]] = []
+    for module_info in pkgutil.iter_modules(rule_package.__path__):
+        module = importlib.import_module(f"{rule_package.__name__}.{module_info.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__:
+                found.append((value(), module.__doc__ or ""))
+    return tuple(sorted(found, key=lambda pair: pair[0].code))
+
+
+def rules() -> tuple[RuleInfo, ...]:
+    """All rules, by code."""
+    return tuple(
+        RuleInfo(rule.code, rule.name, rule.severity, page.strip().partition("\n")[0].rstrip("."), page, rule.fixes)
+        for rule, page in _rules()
+    )
+
+
+def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Report:
+    """Check the files `targets` with the facts of the whole project.
+
+    Deep programs need a deep stack: everything runs on one of its own.
+    """
+    return on_deep_stack(lambda: _Analysis(project, targets, settings).run())
+
+
+class _Analysis:
+    """One run."""
+
+    def __init__(self, project: Project, targets: Sequence[Path], settings: Settings) -> None:
+        self._project = project
+        self._targets = tuple(dict.fromkeys(targets))
+        self._wanted = frozenset(targets)
+        self._settings = settings
+        self._timing = Timing()
+        self._failures: list[Failure] = []
+        self._generations: dict[Path, str | None] = {}
+
+    def run(self) -> Report:
+        """Read, interpret, ask the rules, and keep what was asked for."""
+        findings = list(self._unreadable())
+        program = Program(self._project)
+        started = time.process_time()
+        found = explore(program, self._wanted, self._generations_of, self._settings.assume_policy)
+        self._timing.phases["interpret"] = time.process_time() - started
+        self._failures += [_failure(failure.path, failure.error) for failure in found.failures]
+        started = time.process_time()
+        findings += self._check(found.worlds)
+        self._timing.phases["rules"] = time.process_time() - started
+        self._timing.layers = _total([(world.trace.layers.known, world.trace.layers.seen) for world in found.worlds])
+        self._timing.tensors = _total([(world.trace.tensors.known, world.trace.tensors.seen) for world in found.worlds])
+        kept = sorted(
+            (finding for finding in findings if self._is_wanted(finding)),
+            key=lambda finding: (finding.path, finding.span, finding.code),
+        )
+        notes = tuple(self._notes(found.worlds))
+        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets))
+
+    # -- files that are no Python
+
+    def _unreadable(self) -> Iterator[Finding]:
+        rule = next(rule for rule, _ in _rules() if isinstance(rule, FileRule))
+        started = time.process_time()
+        for path in self._targets:
+            try:
+                source = self._project.source(path)
+                _parse(source)
+            except ParseFault as fault:
+                syntax = fault.syntax
+                at = source.offset(syntax.row, syntax.column)
+                message = rule.check_unreadable(syntax)
+                span = Span(at, min(at + 1, len(source.text)))
+                yield Finding(rule.code, rule.name, rule.severity, message, path, span, span)
+            except SourceError as error:
+                span = Span(0, 0)
+                yield Finding(rule.code, rule.name, rule.severity, error.problem, path, span, span)
+        self._timing.phases["parse"] = time.process_time() - started
+
+    # -- the generation
+
+    def _generations_of(self, path: Path) -> tuple[str, ...]:
+        """The generations that a program starting at `path` may run in."""
+        found = self._generation(path)
+        return (found,) if found is not None else ("2", "3")
+
+    def _generation(self, path: Path) -> str | None:
+        if path not in self._generations:
+            evidence = generation_of(self._project, path, self._settings.keras)
+            self._generations[path] = evidence.generation
+        return self._generations[path]
+
+    # -- rules
+
+    def _check(self, worlds: Sequence[World]) -> Iterator[Finding]:
+        evidence = Evidence(worlds, self._settings.output_fix, self._mentions)
+        seen: dict[tuple[str, Place], list[tuple[World, Fault, Rule]]] = {}
+        for rule, _ in _rules():
+            if not self._settings.selects(rule.code):
+                continue
+            for world in worlds:
+                try:
+                    faults = list(rule.check(world))
+                except Exception as error:  # a rule's own defect must not hide what the others find
+                    self._failures.append(_failure(world.path, error))
+                    continue
+                for fault in faults:
+                    seen.setdefault((rule.code, fault.at), []).append((world, fault, rule))
+        for (_, place), reports in seen.items():
+            if place.source.path in self._wanted and self._holds(place, reports):
+                yield self._finding(place, reports, evidence)
+
+    def _holds(self, place: Place, reports: list[tuple[World, Fault, Rule]]) -> bool:
+        """A fault in one generation only is none where the generation is not known."""
+        if self._generation(place.source.path) is not None:
+            return True
+        return {world.generation for world, _, _ in reports} == {"2", "3"} or any(
+            self._generation(world.path) is not None for world, _, _ in reports
+        )
+
+    def _finding(self, place: Place, reports: list[tuple[World, Fault, Rule]], evidence: Evidence) -> Finding:
+        world, fault, rule = min(reports, key=lambda report: (-report[1].severity, _length(report[0], report[1])))
+        generations = {world.generation for world, _, _ in reports}
+        severity = fault.severity
+        if len(generations) > 1:  # what is true in both, at the lower severity
+            severity = min(
+                max(report[1].severity for report in reports if report[0].generation == generation)
+                for generation in generations
+            )
+        source = place.source
+        fix = self._fix(reports, evidence)
+        policy = fault.policy
+        return Finding(
+            rule.code,
+            rule.name,
+            severity,
+            fault.says + self._origin(policy),
+            source.path,
+            source.span(place.node),
+            source.statement(place.node),
+            fix,
+            policy.name if policy is not None else None,
+            generations.pop() if len(generations) == 1 else None,
+            tuple(_steps(world, policy)),
+        )
+
+    def _fix(self, reports: list[tuple[World, Fault, Rule]], evidence: Evidence) -> Fix | None:
+        """The rewrite that all worlds agree on; one that they plan differently is shown only."""
+        plans: list[Fix | None] = []
+        for _, fault, _ in reports:
+            if fault.rewrite is not None:
+                plan = fault.rewrite.plan(evidence)
+                if plan not in plans:
+                    plans.append(plan)
+        if not plans or plans[0] is None:
+            return None
+        first = plans[0]
+        if len(plans) > 1:
+            return replace(first, applicability=Applicability.DISPLAY)
+        return first
+
+    def _origin(self, policy: Policy | None) -> str:
+        """Where the policy comes from, for the end of a message."""
+        if policy is None:
+            return ""
+        if policy.set_by:
+            place = policy.set_by[0]
+            row, _ = place.source.position(place.source.span(place.node).start)
+            return f" ({policy.name} is set at {self._name(place.source.path)}:{row})"
+        if policy.name == self._settings.assume_policy:
+            return f" ({policy.name} is assumed)"
+        return f" ({policy.name})"
+
+    def _name(self, path: Path) -> str:
+        try:
+            return str(path.relative_to(self._project.root))
+        except ValueError:
+            return str(path)
+
+    def _mentions(self, path: Path, words: tuple[bytes, ...]) -> bool:
+        related = {path, *self._project.importers(path), *closure(self._project, path)}
+        return any(self._project.mentions(other, *words) for other in related)
+
+    # -- what is kept, what is said
+
+    def _is_wanted(self, finding: Finding) -> bool:
+        if not self._settings.reports(finding.code, finding.path):
+            return False
+        try:
+            source = self._project.source(finding.path)
+        except SourceError:
+            return True
+        first, _ = source.position(finding.statement.start)
+        last, _ = source.position(max(finding.statement.start, finding.statement.end - 1))
+        return not source.suppressions.covers(finding.code, first, last)
+
+    def _notes(self, worlds: Sequence[World]) -> Iterator[str]:
+        if self._settings.assume_policy is None and not any(world.has_policy for world in worlds):
+            if any(self._project.mentions(path, *KERAS) for path in self._targets):
+                yield (
+                    "Keras code was seen, but no mixed precision policy: "
+                    "--assume-policy mixed_float16 checks it as if one were set"
+                )
+        unclear = sorted({world.path for world in worlds if self._generation(world.path) is None})
+        if unclear:
+            yield (
+                f"the generation of Keras is not clear for {self._name(unclear[0])}"
+                f"{f' and {len(unclear) - 1} more' if len(unclear) > 1 else ''}: only what is wrong in both is reported; "
+                "--keras 2 or --keras 3 tells it"
+            )
+
+
+def _failure(path: Path, error: Exception) -> Failure:
+    return Failure(path, "".join(traceback.format_exception(error, limit=-8)))
+
+
+def _parse(source: SourceFile) -> None:
+    """Raise ParseFault where the text is no Python of any version that LibCST reads; the quicker parser is asked first."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        source.module  # noqa: B018 - parsing is what matters
+
+
+def _total(pairs: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return sum(known for known, _ in pairs), sum(seen for _, seen in pairs)
+
+
+def _length(world: World, fault: Fault) -> int:
+    return len(world.entry)
+
+
+def _steps(world: World, policy: Policy | None) -> Iterator[str]:
+    """The call path that sets the policy, outermost first."""
+    if policy is None or not policy.set_by:
+        return
+    for place in (*world.path_to(policy), policy.set_by[0]):
+        row, _ = place.source.position(place.source.span(place.node).start)
+        yield f"{place.source.path.name}:{row}"

@@ -1,0 +1,76 @@
+"""Everything that a rule may import.
+
+A rule is a subclass of `Rule` in a module of the package `mplint.rules`.  It looks at finished worlds, says what is wrong at which
+place, and names the rewrite that mends it; it never sees syntax, files or positions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mplint.codemods.heads import Float32End
+from mplint.codemods.rewrite import Rewrite
+from mplint.findings import Applicability, Severity
+from mplint.interpreter.values import HALF, Place, Policy
+from mplint.interpreter.world import End, Layer, Model, World
+from mplint.source.file import Syntax
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a rule has to say about one place."""
+
+    at: Place
+    severity: Severity
+    says: str
+    policy: Policy | None = None
+    """The policy that brings the fault about."""
+    rewrite: Rewrite | None = None
+
+
+class Rule(ABC):
+    """One rule.  The docstring of its module is its page."""
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[Severity]
+    """The strongest severity that it reports."""
+    fixes: ClassVar[tuple[Applicability, ...]] = ()
+
+    @abstractmethod
+    def check(self, world: World) -> Iterator[Fault]:
+        """The faults of one world."""
+
+
+class FileRule(Rule):
+    """A rule about files that cannot be interpreted at all."""
+
+    def check(self, world: World) -> Iterator[Fault]:
+        """A world only has files that could be read."""
+        return iter(())
+
+    @abstractmethod
+    def check_unreadable(self, syntax: Syntax) -> str:
+        """The message for a file that is no Python."""
+
+
+__all__ = [
+    "HALF",
+    "Applicability",
+    "End",
+    "Fault",
+    "FileRule",
+    "Float32End",
+    "Layer",
+    "Model",
+    "Place",
+    "Policy",
+    "Rewrite",
+    "Rule",
+    "Severity",
+    "Syntax",
+    "World",
+]

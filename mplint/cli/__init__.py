@@ -1,0 +1,1 @@
+"""The command line: one module a command; only arguments, streams and exit statuses."""

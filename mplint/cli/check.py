@@ -1,0 +1,375 @@
+"""`mplint check`: find faults, show them, mend them."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mplint.cli.commands import COMMANDS
+from mplint.cli.options import Choice, configuration
+from mplint.cli.terminal import Progress, colors, emit
+from mplint.errors import MplintError
+from mplint.settings import DEVICES, KERAS, OUTPUT_FORMATS, POLICIES, SEVERITIES, UNREADABLE, Settings
+
+if TYPE_CHECKING:
+    from mplint.analysis import Report
+    from mplint.fixer import Outcome
+    from mplint.output.context import Context
+    from mplint.project.modules import Project
+
+_CLEAN: Final = 0
+_FOUND: Final = 1
+_ERROR: Final = 2
+_INCONCLUSIVE: Final = 3
+
+
+def _split(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part for value in values for part in value.split(",") if part)
+
+
+def _words(*names: str, **attributes: Any) -> Callable[[Any], Any]:
+    return click.option(*names, multiple=True, **attributes)
+
+
+def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
+    return click.option(f"--{name}/--no-{name}", default=None, help=meaning)
+
+
+@click.command(short_help="Find faults in files and folders, and mend them.")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@_switch("fix", "Mend what can be mended safely.")
+@_switch("unsafe-fixes", "Count in fixes that change architecture, saved state or a float32 result.")
+@_switch("show-fixes", "List the fixes made.")
+@click.option("--fix-only", is_flag=True, help="Mend, and say nothing of what is left.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, change nothing.")
+@click.option(
+    "--verify", is_flag=True, help="With --fix: run the original and the fixed program, and write only what holds."
+)
+@click.option("--python", metavar="PYTHON", help="The interpreter with TensorFlow that --verify runs programs with.")
+@_words("--select", metavar="CODES", help="Rules to turn on: codes, prefixes (MP1), ALL.")
+@_words("--ignore", metavar="CODES", help="Rules to turn off.")
+@_words("--extend-select", metavar="CODES", help="Rules to turn on beside the selected ones.")
+@_words("--per-file-ignores", metavar="PATTERN:CODE", help="Rules to turn off in some files.")
+@click.option("--keras", type=Choice(KERAS), help="The generation of Keras, where the code does not tell.")
+@click.option("--device", type=Choice(DEVICES), help="What the code runs on.")
+@click.option("--assume-policy", type=Choice(POLICIES), help="Check as if this policy were set.")
+@click.option(
+    "--fail-on", type=Choice(SEVERITIES), help="The least severity that makes the exit status 1.  [default: warning]"
+)
+@click.option("--output-format", type=Choice(OUTPUT_FORMATS), help="How to show findings.  [default: full]")
+@click.option("-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Where to write the report.")
+@click.option("--statistics", is_flag=True, help="Count findings by rule in place of showing them.")
+@click.option("--stdin-filename", type=click.Path(path_type=Path), help="The name of what comes from standard input.")
+@configuration
+@_words(
+    "--exclude", metavar="PATTERNS", callback=_split, help="Files and folders to leave out, in place of the usual ones."
+)
+@_words("--extend-exclude", metavar="PATTERNS", callback=_split, help="More files and folders to leave out.")
+@_switch("force-exclude", "Leave excluded files out even when they are named.")
+@_switch("respect-gitignore", "Leave out what git ignores.  [default: on]")
+@click.option("--exit-zero", is_flag=True, help="End with status 0 whatever is found.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="End with status 1 also when everything was mended.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [no effect yet]")
+@click.option("-n", "--no-cache", is_flag=True, help="Neither read nor write results of earlier runs.  [no effect yet]")
+@click.option("--cache-dir", metavar="FOLDER", help="Where results are kept.  [no effect yet]")
+@click.option(
+    "--no-prefilter", is_flag=True, help="Read every file in full, even those that cannot matter.  [no effect yet]"
+)
+@click.option("--timing", is_flag=True, help="Show where the time went, and how much was known.")
+@click.option("-q", "--quiet", is_flag=True, help="Findings only.")
+@click.option("-v", "--verbose", is_flag=True, help="Say also what was read and why.")
+@click.pass_context
+def check(ctx: click.Context, /, **options: Any) -> None:
+    """Find faults of mixed precision in Python files and folders (here: the current one; `-` is standard input).
+
+    Exit status: 0 nothing is left, 1 something is (or --diff would change something), 2 something could not be checked;
+    with --verify also 1 when a fix was refuted, and 3 when it could not be told.
+    """
+    modes = _Modes(**{each.name: options.pop(each.name) for each in fields(_Modes)})
+    flags = {name: value for name, value in options.items() if value not in (None, ())}
+    ctx.exit(_Check(modes, flags).run())
+
+
+@dataclass(frozen=True)
+class _Modes:
+    """How to run: what no configuration holds."""
+
+    paths: tuple[Path, ...]
+    config: tuple[str, ...]
+    isolated: bool
+    fix_only: bool
+    diff: bool
+    verify: bool
+    python: str | None
+    output_file: Path | None
+    statistics: bool
+    stdin_filename: Path | None
+    exit_zero: bool
+    exit_non_zero_on_fix: bool
+    jobs: int | None
+    no_cache: bool
+    no_prefilter: bool
+    timing: bool
+    quiet: bool
+    verbose: bool
+
+    @property
+    def reads_stdin(self) -> bool:
+        return Path("-") in self.paths
+
+    @property
+    def named(self) -> tuple[Path, ...]:
+        """What is to be checked; standard input without a name is the file `-`."""
+        if self.reads_stdin:
+            return (self.stdin_filename or Path("-"),)
+        return self.paths or (Path(),)
+
+
+class _Check:
+    """One run of the command."""
+
+    def __init__(self, modes: _Modes, flags: Mapping[str, object]) -> None:
+        from mplint.analysis import rules
+        from mplint.project.root import find_root
+
+        self._modes = modes
+        self._root = find_root(modes.named)
+        self._settings = Settings.load(self._root, modes.config, modes.isolated, flags)
+        self._settings.require_known({rule.code for rule in rules()})
+        self._fixing = self._settings.fix or modes.fix_only or modes.diff
+        self._reject_contradictions()
+        self._stdin = sys.stdin.buffer.read() if modes.reads_stdin else None
+        self._failed = False
+        self._refuted = self._inconclusive = False
+
+    def run(self) -> int:
+        """Check, mend, tell; the result is the exit status."""
+        from mplint.fixer import fix, look
+        from mplint.output.context import Context
+
+        targets = self._targets()
+        if not targets and not self._failed:
+            self._say("warning: no Python files were found under the given paths")
+        project = self._project(targets)
+        with Progress(f"mplint: checking {len(targets)} files", wanted=not self._modes.quiet):
+            if self._fixing:
+                outcome = fix(project, targets, self._settings, unsafe=self._settings.unsafe_fixes)
+            else:
+                outcome = look(project, targets, self._settings)
+        if self._modes.verify:
+            outcome = self._proven(outcome, project, targets)
+        context = Context(outcome.project, Path.cwd(), unsafe=self._settings.unsafe_fixes)
+        if self._modes.diff:
+            self._show_diff(outcome, project, context)
+        elif self._stdin is not None and self._fixing:
+            self._emit_stdin(outcome, project, targets)
+        else:
+            outcome = self._write(outcome, project)
+        self._report(outcome, context)
+        return self._status(outcome)
+
+    def _reject_contradictions(self) -> None:
+        modes = self._modes
+        if modes.reads_stdin and len(modes.paths) > 1:
+            raise click.UsageError("`-` is standard input alone: name no other path beside it")
+        if modes.diff and modes.statistics:
+            raise click.UsageError("--diff shows changes, --statistics counts findings: choose one")
+        if modes.verify and (not self._fixing or modes.diff or modes.reads_stdin):
+            raise click.UsageError(
+                "--verify proves what --fix writes to files: use it with --fix, without --diff and `-`"
+            )
+
+    def _targets(self) -> list[Path]:
+        """The files to check, absolute; what cannot be found is told, and the rest is checked."""
+        from mplint.project.discovery import Exclusions, discover
+        from mplint.source.file import SourceError, absolute
+
+        settings = self._settings
+        if self._stdin is not None:
+            path = absolute(self._modes.named[0])
+            exclusions = Exclusions(
+                self._root,
+                exclude=settings.exclude,
+                extend_exclude=settings.extend_exclude,
+                respect_gitignore=settings.respect_gitignore,
+            )
+            return [] if settings.force_exclude and exclusions.excludes_with_parents(path) else [path]
+        found: dict[Path, None] = {}
+        for named in self._modes.named:
+            try:
+                files = discover(
+                    [named],
+                    self._root,
+                    exclude=settings.exclude,
+                    extend_exclude=settings.extend_exclude,
+                    respect_gitignore=settings.respect_gitignore,
+                    force_exclude=settings.force_exclude,
+                    on_unreadable=self._fail,
+                )
+            except SourceError as error:
+                self._fail(error)
+                if near := difflib.get_close_matches(str(named), COMMANDS, n=1):
+                    self._say(f"Did you mean the command `{near[0]}`? It comes first: mplint {near[0]} ...")
+            else:
+                found |= dict.fromkeys(files)
+        return list(found)
+
+    def _project(self, targets: Sequence[Path]) -> Project:
+        from mplint.project.modules import Project
+
+        return Project.at(
+            self._root,
+            exclude=self._settings.exclude,
+            extend_exclude=self._settings.extend_exclude,
+            respect_gitignore=self._settings.respect_gitignore,
+            extra=targets,
+            overlay={} if self._stdin is None else dict.fromkeys(targets, self._stdin),
+        )
+
+    def _proven(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> Outcome:
+        """Run the programs before and after; what is refuted stays as it was, and the rest is proved without it."""
+        from mplint.fixer import fix
+        from mplint.verify import judge, prove, table
+
+        stream = sys.stderr if self._settings.output_format == "json" else sys.stdout
+        refuted: dict[Path, str] = {}
+        while outcome.files:
+            with Progress("mplint: running what it fixed", wanted=not self._modes.quiet):
+                verdict = prove.check_fixes(
+                    self._root,
+                    {path: (project.source(path).text, text) for path, text in outcome.files.items()},
+                    python=self._modes.python,
+                    keras=self._settings.keras,
+                    importers=project.importers,
+                    policies=_policies(outcome),
+                    leaves_half=any(finding.code != UNREADABLE for finding in outcome.left.findings),
+                )
+            emit(table.render_verdict(verdict, color=colors(stream), root=Path.cwd()) + "\n", stream)
+            self._inconclusive = verdict.outcome is judge.Outcome.INCONCLUSIVE
+            if verdict.outcome is not judge.Outcome.REFUTED:
+                break
+            self._refuted = True
+            for path, of_file in verdict.files.items():
+                if of_file.outcome is judge.Outcome.REFUTED:
+                    refuted[path] = f"refuted by running it: {'; '.join(of_file.reasons)}"
+            unsafe = self._settings.unsafe_fixes
+            outcome = fix(project, targets, self._settings, unsafe=unsafe, untouched=refuted)
+        return outcome
+
+    def _show_diff(self, outcome: Outcome, project: Project, context: Context) -> None:
+        from mplint.output import diff
+
+        for path, text in sorted(outcome.files.items()):
+            new = project.source(path).encode(text)
+            emit(diff.render(context.name(path), project.data(path), new, color=colors(sys.stdout)), sys.stdout)
+
+    def _emit_stdin(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> None:
+        assert self._stdin is not None
+        changed = [project.source(path).encode(outcome.files[path]) for path in targets if path in outcome.files]
+        emit(changed[0] if changed else self._stdin, sys.stdout)
+
+    def _write(self, outcome: Outcome, project: Project) -> Outcome:
+        """Write what was mended; what could not be written counts as not mended."""
+        from mplint.fixer import touching, write
+
+        failures = write(outcome, project)
+        for error in failures.values():
+            self._fail(error)
+        unwritten = [finding for path in failures for finding in touching(path, outcome.applied)]
+        return replace(outcome, applied=tuple(finding for finding in outcome.applied if finding not in unwritten))
+
+    def _report(self, outcome: Outcome, context: Context) -> None:
+        """The findings, and the last words, where they belong."""
+        from mplint.output import COUNTS, FINDINGS
+
+        modes, form = self._modes, self._settings.output_format
+        stream = sys.stderr if modes.diff or (self._stdin is not None and self._fixing) else sys.stdout
+        context = replace(context, color=modes.output_file is None and form != "json" and colors(stream))
+        text = (COUNTS if modes.statistics else FINDINGS)[form](self._shown(outcome), context)
+        closing = "" if modes.quiet else self._closing(outcome, context)
+        if form == "json":  # a program reads it: the words are for the person beside it
+            emit("".join(f"note: {note}\n" for note in outcome.left.notes if not modes.quiet), sys.stderr)
+        else:
+            text += closing
+        if modes.output_file is None:
+            emit(text, stream)
+        else:
+            _write_report(modes.output_file, text)
+        self._say_aside(outcome, context)
+
+    def _shown(self, outcome: Outcome) -> Report:
+        """What is left, or of that only what must never pass in silence."""
+        if not (self._modes.diff or self._modes.fix_only):
+            return outcome.left
+        return replace(outcome.left, findings=tuple(f for f in outcome.left.findings if f.code == UNREADABLE))
+
+    def _closing(self, outcome: Outcome, context: Context) -> str:
+        from mplint.output import summary
+
+        fixed = len(outcome.applied)
+        if self._modes.diff or self._modes.fix_only:
+            last = summary.mended(fixed, only_shown=self._modes.diff)
+        else:
+            complete = not self._failed and not outcome.left.failures
+            last = summary.found(outcome.left, context, fixed, complete=complete)
+        fixes = summary.fixes(outcome.applied, context) if fixed and self._settings.show_fixes else ""
+        return "\n".join((fixes + last, *(f"note: {note}" for note in outcome.left.notes))) + "\n"
+
+    def _say_aside(self, outcome: Outcome, context: Context) -> None:
+        """On standard error: where mplint itself fell short, and what was asked about the run."""
+        from mplint.output import timing
+
+        for finding, reason in outcome.withdrawn:
+            self._say(f"warning: {context.place(finding)}: the fix of {finding.code} was withdrawn: {reason}")
+        for failure in outcome.left.failures:
+            self._say(
+                f"error: {context.name(failure.path)}: mplint itself failed here, please report it: {failure.text}"
+            )
+        if self._modes.verbose:
+            self._say(f"root: {self._root}")
+            for key, value, origin in self._settings.items():
+                if origin != "default":
+                    self._say(f"{key} = {value} ({origin})")
+        if self._modes.timing:
+            emit(timing.render(outcome.left.timing), sys.stderr)
+
+    def _status(self, outcome: Outcome) -> int:
+        if self._failed or outcome.left.failures:
+            return _ERROR
+        left = [finding for finding in outcome.left.findings if finding.severity >= self._settings.fail_on]
+        if self._modes.diff or self._modes.fix_only:
+            left = [finding for finding in left if finding.code == UNREADABLE]
+        changes = outcome.files if self._modes.diff else outcome.applied if self._modes.exit_non_zero_on_fix else ()
+        if (left or changes or self._refuted) and not self._modes.exit_zero:
+            return _FOUND
+        return _INCONCLUSIVE if self._inconclusive else _CLEAN
+
+    def _fail(self, error: Exception) -> None:
+        self._failed = True
+        self._say(f"error: {error}")
+
+    def _say(self, text: str) -> None:
+        emit(f"{text}\n", sys.stderr)
+
+
+def _policies(outcome: Outcome) -> dict[Path, str]:
+    """The policy under which the faults were seen whose fixes changed each file."""
+    return {
+        edit.path: finding.policy
+        for finding in outcome.applied
+        if finding.policy and finding.fix
+        for edit in finding.fix.edits
+    }
+
+
+def _write_report(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise MplintError(f"{file}: the report cannot be written there: {error.strerror}") from None

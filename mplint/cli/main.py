@@ -1,0 +1,75 @@
+"""The command `mplint`: a group whose default command is `check`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from mplint import __version__
+from mplint.cli.commands import COMMANDS, DEFAULT
+from mplint.cli.terminal import emit
+from mplint.errors import MplintError
+
+
+class DefaultGroup(click.Group):
+    """A group that reads what does not start with one of its commands or options as arguments of the default one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command in front where none is named."""
+        own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        named = bool(args) and (args[0] in COMMANDS or args[0] in own)
+        if not named and not (ctx.resilient_parsing and not args):
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of their use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the command's module."""
+        if name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(f"mplint.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands, and what could follow the default one: its options, or a path."""
+        default = self.get_command(ctx, DEFAULT)
+        assert default is not None
+        within = click.Context(default, parent=ctx, info_name=DEFAULT, resilient_parsing=True)
+        if incomplete.startswith("-"):
+            own = super().shell_complete(ctx, incomplete)
+            names = {item.value for item in own}
+            return own + [item for item in default.shell_complete(within, incomplete) if item.value not in names]
+        return [CompletionItem(incomplete, type="file"), *super().shell_complete(ctx, incomplete)]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; whatever stands in its way ends with status 2 and never looks like a finding."""
+        try:
+            return super().invoke(ctx)
+        except MplintError as error:
+            emit(f"error: {error}\n", sys.stderr)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except KeyboardInterrupt:
+            return ctx.exit(130)
+        except Exception:  # noqa: BLE001  (a defect of ours must not look like a finding)
+            emit(traceback.format_exc(), sys.stderr)
+            emit("error: this is mplint's own fault: please report it with the lines above\n", sys.stderr)
+        return ctx.exit(2)
+
+
+@click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="mplint", message="%(prog)s %(version)s")
+def main() -> None:
+    """Find, rewrite and prove faults of Keras code under mixed precision.
+
+    Without a command: `check`, so that `mplint --fix src/` works. (A folder called like a command is `./rule`.)
+    """

@@ -1,0 +1,63 @@
+"""`mplint rule`: the documentation of the rules."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from mplint.cli.options import Choice
+from mplint.cli.terminal import emit
+from mplint.errors import MplintError
+from mplint.settings import did_you_mean
+
+if TYPE_CHECKING:
+    from mplint.analysis import RuleInfo
+
+
+@click.command(short_help="Explain a rule.")
+@click.argument("code", required=False)
+@click.option("--all", "everything", is_flag=True, help="Explain every rule.")
+@click.option(
+    "--output-format", type=Choice(("text", "json")), default="text", show_default=True, help="How to show it."
+)
+def rule(code: str | None, everything: bool, output_format: str) -> None:
+    """Explain the rule CODE (or its name); without one, list the rules."""
+    from mplint.analysis import rules
+
+    if code and everything:
+        raise click.UsageError("name a CODE or say --all, not both")
+    known = rules()
+    chosen = [_find(code, known)] if code else list(known)
+    if output_format == "json":
+        objects = [_as_object(each) for each in chosen]
+        text = json.dumps(objects[0] if code else objects, indent=2) + "\n"
+    elif code or everything:
+        text = "\n".join(_page(each) for each in chosen)
+    else:
+        text = "".join(f"{each.code}  {each.severity!s:7}  {each.name}: {each.summary}\n" for each in chosen)
+    emit(text, sys.stdout)
+
+
+def _find(code: str, known: tuple[RuleInfo, ...]) -> RuleInfo:
+    for each in known:
+        if code.upper() == each.code or code == each.name:
+            return each
+    words = [word for each in known for word in (each.code, each.name)]
+    raise MplintError(f"there is no rule `{code}`{did_you_mean(code, words)}")
+
+
+def _page(each: RuleInfo) -> str:
+    return f"# {each.name} ({each.code})\n\n{each.documentation.strip()}\n"
+
+
+def _as_object(each: RuleInfo) -> dict[str, object]:
+    return {
+        "code": each.code,
+        "name": each.name,
+        "severity": str(each.severity),
+        "summary": each.summary,
+        "documentation": each.documentation,
+    }

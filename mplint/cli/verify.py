@@ -1,0 +1,93 @@
+"""`mplint verify`: run a program, and prove what it does under mixed precision."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mplint.cli.options import Choice
+from mplint.cli.terminal import Progress, colors, emit
+from mplint.settings import KERAS, POLICIES
+
+if TYPE_CHECKING:
+    from mplint.verify.prove import Proof
+
+_FORMATS: Final = ("text", "json")
+
+
+@click.command(
+    short_help="Run a program, and prove what it does under mixed precision.",
+    context_settings={"ignore_unknown_options": False},
+)
+@click.argument("target")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--python", metavar="PYTHON", help="The interpreter with TensorFlow.  [default: the active environment's]"
+)
+@click.option("--against", type=click.Path(exists=True, path_type=Path), help="The original: a file, or an older tree.")
+@click.option("--policy", type=Choice((*POLICIES, "float32")), help="Run under this policy in place of the program's.")
+@click.option("--keras", type=Choice(KERAS), default="auto", help="The generation.  [default: what the code asks for]")
+@click.option(
+    "--steps", type=click.IntRange(1, 1000), default=3, show_default=True, help="Steps that each model trains."
+)
+@click.option("--rows", type=click.IntRange(1, 4096), default=8, show_default=True, help="Rows of each batch.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=300, show_default=True, help="Seconds for all runs.")
+@click.option("--output-format", type=Choice(_FORMATS), default="text", help="How to show the proof.  [default: text]")
+@click.option("--show-output", is_flag=True, help="Show what the program prints, on standard error.")
+@click.pass_context
+def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **options: Any) -> None:
+    """Run TARGET for a few steps and prove that its outputs are float32 and that it trains.
+
+    TARGET is FILE, which runs as a script with its training cut down to a few steps; or FILE:factory or
+    package.module:factory, a function that makes a model. What follows `--` is given to the script. With --against, the
+    original is run beside it, and both must train to the same bits in float32.
+
+    The program really runs, with your rights, in a child process with a time limit but WITHOUT A SANDBOX. Only what
+    Keras itself saves is kept away from your files.
+
+    Exit status: 0 verified; 1 refuted; 2 usage, or no TensorFlow in --python; 3 inconclusive: the program fails, has no
+    model, takes too long, or needs a kernel that this machine does not have.
+    """
+    from mplint.verify.table import as_json, render
+
+    with Progress(f"running {target}", wanted=not options["show_output"]):
+        proof = _prove(target, arguments, **options)
+    if options["output_format"] == "json":
+        emit(json.dumps(as_json(proof), indent=2, ensure_ascii=False) + "\n", sys.stdout)
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        emit(render(proof, color=colors(sys.stdout), width=width, root=Path.cwd()), sys.stdout)
+        if proof.evidence.output and not proof.evidence.runs and not options["show_output"]:
+            emit(f"what it printed last:\n{proof.evidence.output}\n", sys.stderr)
+    ctx.exit(proof.outcome.exit_status)
+
+
+def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof:
+    from mplint.project.root import find_root
+    from mplint.verify import prove
+    from mplint.verify.against import changed_texts
+    from mplint.verify.process import source_roots
+    from mplint.verify.target import Target
+
+    folder = Path.cwd()
+    target = Target.parse(text, folder)
+    root = find_root([target.file or folder])
+    chosen = prove.Options(
+        python=options["python"],
+        keras=options["keras"],
+        steps=options["steps"],
+        rows=options["rows"],
+        timeout=options["timeout"],
+        policy=options["policy"],
+        arguments=arguments,
+        echo=sys.stderr if options["show_output"] else None,
+    )
+    if options["against"] is None:
+        return prove.verify(target, chosen, root=root, folder=folder)
+    texts = changed_texts(target, options["against"], root=root, roots=(*source_roots(root), folder))
+    return prove.compare(target, texts, chosen, root=root, folder=folder)

@@ -1,0 +1,1 @@
+"""What a rule can ask to have written: LibCST nodes in, minimal text edits out."""

@@ -1,0 +1,52 @@
+"""Running functions and loops: how each has been left so far, and what stops a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from mplint.interpreter.frames import Frame
+from mplint.interpreter.state import State
+from mplint.interpreter.values import Instance, Symbol, Value
+
+MAX_DEPTH: Final = 40
+"""Calls deeper than this are not entered."""
+
+
+class Split(Exception):
+    """The run depends on an unknown condition in a way that matters: run it again once for each of its outcomes."""
+
+    def __init__(self, symbol: Symbol) -> None:
+        super().__init__(symbol)
+        self.symbol = symbol
+
+
+class OutOfBudget(Exception):
+    """The run took more steps than an entry point may take."""
+
+
+class Loop:
+    """The states in which a loop that is being executed was left early."""
+
+    __slots__ = ("breaks", "continues", "left")
+
+    def __init__(self) -> None:
+        self.breaks: list[State] = []
+        self.continues: list[State] = []
+        self.left = True  # whether control reaches what stands behind it
+
+
+class Activation:
+    """One running function: the ways in which it has been left so far."""
+
+    __slots__ = ("exits", "frame", "in_call", "loops", "loose", "on_yield", "path", "yields")
+
+    def __init__(self, frame: Frame, in_call: Instance | None = None) -> None:
+        self.frame = frame
+        self.exits: list[tuple[State, Value, tuple[Symbol, ...]]] = []
+        self.loops: list[Loop] = []
+        self.path: list[Symbol] = []
+        self.yields: list[Value] = []
+        self.loose = False  # some yield may not happen, or happen often
+        self.on_yield: Callable[[Value], object] | None = None
+        self.in_call = in_call  # the layer whose `call` this is

@@ -1,0 +1,209 @@
+"""Calls: binding arguments, entering the program's own functions, and handing the rest to whoever knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.activations import MAX_DEPTH, Activation
+from mplint.interpreter.code import FunctionCode
+from mplint.interpreter.values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    ApiMethod,
+    Bound,
+    Choice,
+    Class,
+    ClassMethod,
+    Const,
+    Entries,
+    Function,
+    Instance,
+    Partial,
+    Place,
+    Property,
+    StaticMethod,
+    Tuple,
+    Symbol,
+    Unknown,
+    Value,
+    choice,
+    derived,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.frames import Frame
+    from mplint.interpreter.machine import Machine
+
+_RECURSION: Final = 2
+_CALLS: Final = 3000
+"""A function entered more often than this in one run is not entered again: its result is unknown then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call passes; `rest` stands for further positional ones (`*unknown`), `more` for further keywords."""
+
+    args: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+    rest: Value | None = None
+    more: Value | None = None
+
+    def get(self, name: str, position: int | None = None) -> Value | None:
+        """The argument called `name`, or standing at `position`; None when it was not given or cannot be told."""
+        for key, value in self.keywords:
+            if key == name:
+                return value
+        if position is not None and position < len(self.args):
+            return self.args[position]
+        return None
+
+    def behind(self, *first: Value) -> Arguments:
+        """The same with `first` put in front."""
+        return Arguments(first + self.args, self.keywords, self.rest, self.more)
+
+    def values(self) -> tuple[Value, ...]:
+        """All the values that are passed."""
+        extra = tuple(value for value in (self.rest, self.more) if value is not None)
+        return self.args + tuple(value for _, value in self.keywords) + extra
+
+    @property
+    def sure(self) -> bool:
+        """Whether these are all: neither `*unknown` nor `**unknown`."""
+        return self.rest is None and self.more is None
+
+
+def each(m: Machine, alternatives: tuple[Value, ...], run: Callable[[Value], Value]) -> Value:
+    """Run one call for each alternative of its callee, in states of their own, and join."""
+    values: list[Value] = []
+
+    def arm(alternative: Value) -> Callable[[], bool]:
+        def go() -> bool:
+            values.append(run(alternative))
+            return True
+
+        return go
+
+    m.alternatives([arm(alternative) for alternative in alternatives])
+    return choice(values)
+
+
+def unseen(m: Machine, callee: Value, arguments: Arguments) -> Value:
+    """A call into what cannot be followed: its arguments escape, its result is named by where it came from."""
+    for value in arguments.values():
+        m.escape(value)
+    if not isinstance(callee, (Unknown, Api)):
+        return UNKNOWN
+    keywords = [part for key, value in arguments.keywords for part in (key, value)]
+    return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+
+
+def call_function(
+    m: Machine,
+    function: Function,
+    arguments: Arguments,
+    place: Place,
+    in_call: Instance | None = None,
+    on_yield: Callable[[Value], object] | None = None,
+) -> Value:
+    """Enter a function of the program.
+
+    `in_call` is the layer whose `call` this is; `on_yield` runs the body of a `with` at a context manager's yield.
+    """
+    code = function.code
+    if on_yield is None and code.node in m.program.context_managers:
+        return Partial(function, arguments.args, arguments.keywords)
+    depth = sum(1 for activation in m.stack if activation.frame.code is code)
+    entered = m.calls_of.get(code, 0)
+    if depth >= _RECURSION or len(m.stack) >= MAX_DEPTH or entered >= _CALLS:
+        for value in arguments.values():
+            m.escape(value)
+        m.trace.cut = m.trace.cut or entered >= _CALLS
+        return UNKNOWN
+    m.calls_of[code] = entered + 1
+    m.program.entered.add(code.node)
+    owner = function.frame.owner if function.frame.kind == "class" else None
+    outer = m.context
+    m.context = outer.at(place)
+    frame = m.program.frame(code.node, "function", code.source, code, m.context, function.frame, code.locals, owner)
+    bind_arguments(m, frame, function, arguments, place)
+    try:
+        return run(m, frame, code, in_call, on_yield)
+    finally:
+        m.context = outer
+
+
+def run(
+    m: Machine,
+    frame: Frame,
+    code: FunctionCode,
+    in_call: Instance | None = None,
+    on_yield: Callable[[Value], object] | None = None,
+) -> Value:
+    """Execute the body of a function whose parameters are bound in `frame`."""
+    if code.expression is not None:
+        m.stack.append(Activation(frame, in_call))
+        try:
+            return m.evaluate(frame, code.expression)
+        finally:
+            m.stack.pop()
+    activation = Activation(frame, in_call)
+    activation.on_yield = on_yield
+    m.stack.append(activation)
+    entry, pins = m.state, m.state.pins
+    try:
+        fell = m.execute(frame, code.body)
+    finally:
+        m.stack.pop()
+    exits = activation.exits
+    if fell:
+        exits.append((m.state, NONE, ()))
+    symbols = tuple(dict.fromkeys(symbol for _, _, path in exits for symbol in path))
+    states = [state for state, _, _ in exits]
+    values = [value for _, value, _ in exits]
+    if not code.is_generator:
+        m.join_values(values, symbols)
+    entry.pins = pins  # the states in which the function was left end here
+    m.resume(entry, states, symbols)
+    if not code.has_closures:
+        for name in code.locals:
+            m.state.cells.pop((frame, name), None)
+    if code.is_generator:
+        items = Tuple(tuple(activation.yields)) if len(states) == 1 and not activation.exits[1:] else None
+        if items is None or activation.loose:
+            items = Tuple((), choice(activation.yields) if activation.yields else UNKNOWN)
+        return m.new_list(Place(code.source, code.node), items, "generator")
+    return choice(values) if values else UNKNOWN
+
+
+def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:
+    """Bind the parameters of `function` in `frame`; what was not passed and has no default is unknown."""
+    code = function.code
+    args = list(arguments.args)
+    keywords = dict(arguments.keywords)
+    defaults = dict(function.defaults)
+    for parameter in code.parameters:
+        name = parameter.name
+        if parameter.kind == "star":
+            value: Value = Tuple(tuple(args), arguments.rest)
+            args = []
+        elif parameter.kind == "star_star":
+            pairs = tuple((Const(key), held) for key, held in keywords.items())
+            value = m.new_dict(Place(code.source, code.node), Entries(pairs, arguments.more))
+            keywords = {}
+        elif args and parameter.kind in ("positional", "positional_only"):
+            value = args.pop(0)
+        elif name in keywords and parameter.kind != "positional_only":
+            value = keywords.pop(name)
+        elif name in defaults:
+            value = defaults[name]
+            loose = arguments.rest if parameter.kind.startswith("positional") else None
+            if loose is not None or arguments.more is not None:
+                value = UNKNOWN
+        elif arguments.rest is not None and parameter.kind.startswith("positional"):
+            value = arguments.rest
+        else:
+            value = Unknown(Symbol("parameter", code.qualname, name))
+        m.state.set((frame, name), value)

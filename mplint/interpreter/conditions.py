@@ -1,0 +1,143 @@
+"""Conditions: what is true, what is not known, and what a branch learns about its variables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.code import dotted
+from mplint.interpreter.frames import Frame
+from mplint.interpreter.values import (
+    Api,
+    Array,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    DType,
+    Function,
+    Instance,
+    List,
+    Module,
+    Partial,
+    Policy,
+    Range,
+    Symbol,
+    Tensor,
+    Tuple,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+Narrowed = dict[str, tuple[list[Value], list[Value]]]
+"""Variables whose alternatives a condition sorts: those possible where it holds, and where it does not."""
+
+
+def truth(m: Machine, value: Value) -> bool | None:
+    """Whether `value` is true; None when not known."""
+    match value:
+        case Const(value=constant):
+            return bool(constant)
+        case Unknown(symbol=symbol):
+            return m.decide(symbol)
+        case Tuple():
+            return True if value.items else (False if value.rest is None else None)
+        case List():
+            items = m.items(value)
+            return True if items.items else (False if items.rest is None else None)
+        case Dict():
+            entries = m.entries(value)
+            return True if entries.pairs else (False if entries.rest is None else None)
+        case Range():
+            return bool(range(value.start, value.stop, value.step))
+        case Instance(cls=Class()):
+            return None if _has_truth(m, value) else True
+        case Instance() | Function() | Class() | Module() | Partial() | Bound() | DType() | Policy():
+            return True
+        case Choice():
+            outcomes = {truth(m, option) for option in value.options}
+            return outcomes.pop() if len(outcomes) == 1 else None
+        case Api(path=path):
+            return True if m.program.table.is_callable(path) else m.decide(Symbol("name", path))
+        case Tensor() | Array():
+            return None
+        case _:
+            return None
+
+
+def _has_truth(m: Machine, value: Instance) -> bool:
+    return isinstance(value.cls, Class) and any(
+        class_attribute(m, value.cls, name) is not None for name in ("__bool__", "__len__")
+    )
+
+
+def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool | None, Symbol | None, bool, Narrowed]:
+    """The outcome of `test`, and where it is not known: the symbol that decides it, whether it holds when the symbol
+    does, and what the branches learn."""
+    positive = True
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        positive = not positive
+        test = test.expression
+    value = m.evaluate(frame, test)
+    outcome = truth(m, value)
+    if outcome is not None:
+        return (outcome if positive else not outcome), None, positive, {}
+    symbol = symbol_of(value)
+    narrowed = _narrow(m, frame, test)
+    if not positive:
+        narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
+    return None, symbol, positive, narrowed
+
+
+def symbol_of(value: Value) -> Symbol | None:
+    """The symbol that stands for the unknown truth of `value`."""
+    match value:
+        case Unknown(symbol=symbol):
+            return symbol
+        case Api(path=path):
+            return Symbol("name", path)
+        case _:
+            return None
+
+
+def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:
+    """Try the alternatives of the one variable in a simple test, and sort them by its outcome."""
+    name = _subject(test)
+    if name is None or (frame.names is not None and name not in frame.names):
+        return {}
+    before = m.state.get((frame, name))
+    if not isinstance(before, Choice):
+        return {}
+    yes: list[Value] = []
+    no: list[Value] = []
+    state = m.state
+    for option in before.options:
+        m.state = state.fork()
+        m.state.set((frame, name), option)
+        outcome = truth(m, m.evaluate(frame, test))
+        if outcome is not False:
+            yes.append(option)
+        if outcome is not True:
+            no.append(option)
+    m.state = state
+    return {name: (yes, no)}
+
+
+def _subject(test: cst.BaseExpression) -> str | None:
+    match test:
+        case cst.Name():
+            return test.value
+        case cst.Comparison(left=cst.Name() as left) if not any(
+            isinstance(part.comparator, cst.Call) for part in test.comparisons
+        ):
+            return left.value
+        case cst.Call() if dotted(test.func) in ("isinstance", "callable", "hasattr") and test.args:
+            return dotted(test.args[0].value) or None
+        case _:
+            return None

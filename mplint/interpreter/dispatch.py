@@ -1,0 +1,57 @@
+"""Calling any value: who knows what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mplint.interpreter import objects
+from mplint.interpreter.calls import Arguments, call_function, each, unseen
+from mplint.interpreter.keras import library
+from mplint.interpreter.values import (
+    Api,
+    ApiMethod,
+    Bound,
+    Choice,
+    Class,
+    ClassMethod,
+    Function,
+    Instance,
+    Partial,
+    Place,
+    Property,
+    StaticMethod,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+
+def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value:
+    """The result of calling `callee`."""
+    match callee:
+        case Function():
+            return call_function(m, callee, arguments, place)
+        case Bound(receiver=receiver, callee=ApiMethod(name=name)):
+            return library.call_method(m, receiver, name, arguments, place)
+        case Bound(receiver=receiver, callee=inner):
+            return call(m, inner, arguments.behind(receiver), place)
+        case Class():
+            return objects.instantiate(m, callee, arguments, place)
+        case Partial():
+            keywords = dict(callee.keywords)
+            keywords.update(arguments.keywords)
+            joined = Arguments(
+                callee.args + arguments.args, tuple(keywords.items()), arguments.rest, arguments.more
+            )
+            return call(m, callee.callee, joined, place)
+        case Instance():
+            return library.call_object(m, callee, arguments, place)
+        case Api():
+            return library.call(m, callee, arguments, place)
+        case StaticMethod(function=inner) | ClassMethod(function=inner) | Property(getter=inner):
+            return call(m, inner, arguments, place)
+        case Choice():
+            return each(m, callee.options, lambda option: call(m, option, arguments, place))
+        case _:
+            return unseen(m, callee, arguments)

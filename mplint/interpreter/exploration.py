@@ -1,0 +1,92 @@
+"""Running a whole program: its entry points first, then what none of them entered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Final
+
+from mplint.interpreter.program import Program
+from mplint.interpreter.roots import run_unentered
+from mplint.interpreter.values import HALF_POLICIES, Policy
+from mplint.interpreter.worlds import Entry, Exploration, finish, run_entry, script
+from mplint.project.modules import Project
+
+TRIGGERS: Final = (
+    b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx", b"'half'", b'"half"'
+)  # fmt: skip
+"""What the bytes of a program must hold for half precision to be in play anywhere in it."""
+
+
+def explore(
+    program: Program,
+    targets: Collection[Path],
+    generations_of: Callable[[Path], tuple[str, ...]],
+    assumed: str | None = None,
+) -> Exploration:
+    """Run every entry point that has to do with the files `targets`, then every function that none of them entered.
+
+    `generations_of` gives the generations in which a file may run; `assumed` is a policy to treat as set from the start.
+    """
+    found = Exploration()
+    project = program.project
+    start = Policy(assumed or "float32")
+    policies: dict[Path, set[tuple[str, Policy]]] = {}
+    in_play = [path for path in _related(project, targets) if assumed or _triggered(project, path)]
+    for path in in_play:
+        if not _is_script(project, path):
+            continue
+        reached = {path} if project.is_test(path) else {path, *closure(project, path)}
+        for generation in generations_of(path):
+            for world in run_entry(program, found, Entry(path, path.name, generation, start), script(path)):
+                for module in reached:
+                    policies.setdefault(module, set()).add((generation, world.policy))
+    for path in in_play:
+        known = policies.get(path) or {(generation, start) for generation in generations_of(path)}
+        for generation, policy in _worst(known):
+            if policy.name in HALF_POLICIES or assumed or project.mentions(path, *TRIGGERS):
+                run_unentered(program, found, Entry(path, path.name, generation, policy))
+    for path, machine in program.imports:
+        finish(found, machine, Entry(path, path.name, machine.generation, machine.shelf.policy), {})
+    return found
+
+
+def closure(project: Project, path: Path) -> set[Path]:
+    """The files of the project that `path` imports, directly or through others."""
+    seen: set[Path] = set()
+    stack = [path]
+    while stack:
+        for imported in project.imports(stack.pop()):
+            if imported not in seen:
+                seen.add(imported)
+                stack.append(imported)
+    return seen
+
+
+def _related(project: Project, targets: Collection[Path]) -> list[Path]:
+    """The files whose running may say something about `targets`: themselves, and those that import them."""
+    related: set[Path] = set()
+    for path in targets:
+        if project.mentions(path, b"keras", b"tensorflow", b"import"):
+            related |= {path, *project.importers(path)}
+    return sorted(related)
+
+
+def _triggered(project: Project, path: Path) -> bool:
+    """Whether half precision can be in play in a program that contains `path`."""
+    related = {path, *closure(project, path), *project.importers(path)}
+    return any(project.mentions(module, *TRIGGERS) for module in related)
+
+
+def _is_script(project: Project, path: Path) -> bool:
+    """Whether a program may start at `path`: it guards on `__main__`, or nothing in the project imports it."""
+    return project.mentions(path, b"__main__") or not project.importers(path)
+
+
+def _worst(known: set[tuple[str, Policy]]) -> list[tuple[str, Policy]]:
+    """One policy a generation: float16 has every fault of bfloat16, and more."""
+    rank = {"mixed_float16": 0, "float16": 1, "mixed_bfloat16": 2, "bfloat16": 3}
+    chosen: dict[str, Policy] = {}
+    for generation, policy in sorted(known, key=lambda pair: (pair[0], rank.get(pair[1].name or "", 9))):
+        chosen.setdefault(generation, policy)
+    return list(chosen.items())

@@ -1,0 +1,672 @@
+"""Expressions: the abstract value of each kind of node."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import libcst as cst
+
+from mplint.interpreter import objects, sequences
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.code import dotted, target_names
+from mplint.interpreter.conditions import condition, symbol_of, truth
+from mplint.interpreter.frames import Frame
+from mplint.interpreter.keras import tensors
+from mplint.interpreter.python import BUILTINS
+from mplint.interpreter.sequences import MAX_PASSES
+from mplint.interpreter.targets import assign
+from mplint.interpreter.values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    Array,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    DType,
+    Entries,
+    Function,
+    Instance,
+    List,
+    Module,
+    Partial,
+    Policy,
+    Range,
+    Tensor,
+    Tuple,
+    Symbol,
+    Unknown,
+    Value,
+    choice,
+    derived,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_MAX_TEXT: Final = 10_000
+_MAX_NUMBER: Final = 1 << 128
+
+
+def evaluate(m: Machine, frame: Frame, node: cst.CSTNode) -> Value:
+    """The value of `node`."""
+    handler = _HANDLERS.get(type(node))
+    return UNKNOWN if handler is None else handler(m, frame, node)
+
+
+# -- names and literals
+
+
+def _name(m: Machine, frame: Frame, node: cst.Name) -> Value:
+    return lookup(m, frame, node.value)
+
+
+def lookup(m: Machine, frame: Frame, name: str) -> Value:
+    """The value of the variable `name` seen from `frame`."""
+    here: Frame | None = frame
+    get = m.state.get
+    while here is not None:
+        if here.names is None or name in here.names:
+            found = get((here, name))
+            if isinstance(found, Value):
+                return found
+            if here.parent is None:
+                missing = get((here, "*"))  # a star import of something unseen may have brought it
+                if isinstance(missing, Value) and name not in BUILTINS:
+                    return missing
+        here = here.parent
+        while here is not None and here.kind == "class":
+            here = here.parent
+    if name in ("True", "False", "None"):
+        return Const({"True": True, "False": False, "None": None}[name])
+    if name in BUILTINS:
+        return Api(f"builtins.{name}")
+    if name == "__file__":
+        return Unknown(Symbol("file", str(frame.source.path)))
+    return UNKNOWN
+
+
+def _literal(m: Machine, frame: Frame, node: cst.Integer | cst.Float | cst.Imaginary | cst.SimpleString) -> Value:
+    cache = m.program.literals
+    found = cache.get(id(node))
+    if found is None:
+        found = cache[id(node)] = Const(node.evaluated_value)
+    return found
+
+
+def _string(m: Machine, frame: Frame, node: cst.ConcatenatedString) -> Value:
+    left, right = m.evaluate(frame, node.left), m.evaluate(frame, node.right)
+    match left, right:
+        case Const(value=str(a)), Const(value=str(b)):
+            return Const(a + b)
+        case Const(value=bytes(a)), Const(value=bytes(b)):
+            return Const(a + b)
+        case _:
+            return derived("text", left, right)
+
+
+def _formatted(m: Machine, frame: Frame, node: cst.FormattedString) -> Value:
+    text = ""
+    values: list[Value] = []
+    known = True
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringText):
+            text += part.value.replace("{{", "{").replace("}}", "}")
+            continue
+        if not isinstance(part, cst.FormattedStringExpression):
+            continue
+        value = m.evaluate(frame, part.expression)
+        values.append(value)
+        if isinstance(value, Const) and part.format_spec is None and part.conversion is None:
+            text += str(value.value)
+        else:
+            known = False
+    return Const(text) if known and len(text) <= _MAX_TEXT else derived("text", text, *values)
+
+
+def _ellipsis(m: Machine, frame: Frame, node: cst.Ellipsis) -> Value:
+    return Const(...)
+
+
+# -- displays and comprehensions
+
+
+def _elements(m: Machine, frame: Frame, elements: Sequence[cst.BaseElement]) -> Tuple:
+    result = Tuple(())
+    for element in elements:
+        if isinstance(element, cst.StarredElement):
+            value = m.evaluate(frame, element.value)
+            result = sequences.concatenate(result, sequences.iterate(m, value, m.place(frame, element)))
+        else:
+            result = sequences.concatenate(result, Tuple((m.evaluate(frame, element.value),)))
+    return result
+
+
+def _tuple(m: Machine, frame: Frame, node: cst.Tuple) -> Value:
+    return _elements(m, frame, node.elements)
+
+
+def _list(m: Machine, frame: Frame, node: cst.List) -> Value:
+    return m.new_list(m.place(frame, node), _elements(m, frame, node.elements))
+
+
+def _set(m: Machine, frame: Frame, node: cst.Set) -> Value:
+    return m.new_list(m.place(frame, node), _elements(m, frame, node.elements), "set")
+
+
+def _dict(m: Machine, frame: Frame, node: cst.Dict) -> Value:
+    entries = Entries()
+    for element in node.elements:
+        if isinstance(element, cst.StarredDictElement):
+            more = m.evaluate(frame, element.value)
+            entries = sequences.updated(entries, m.entries(more) if isinstance(more, Dict) else Entries((), UNKNOWN))
+        elif isinstance(element, cst.DictElement):
+            key, value = m.evaluate(frame, element.key), m.evaluate(frame, element.value)
+            if isinstance(key, Unknown) and key.symbol is None:
+                entries = sequences.updated(entries, Entries((), value))
+            else:
+                entries = sequences.updated(entries, Entries(((key, value),)))
+    return m.new_dict(m.place(frame, node), entries)
+
+
+def _comprehension(
+    m: Machine, frame: Frame, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp
+) -> Value:
+    inner = _comprehension_frame(m, frame, node)
+    found: list[tuple[Value, ...]] = []
+    sure = _clauses(m, frame, inner, node.for_in, node, found)
+    place = m.place(frame, node)
+    if isinstance(node, cst.DictComp):
+        pairs = [(row[0], row[1]) for row in found]
+        if sure:
+            entries = Entries()
+            for pair in pairs:
+                entries = sequences.updated(entries, Entries((pair,)))
+            return m.new_dict(place, entries)
+        return m.new_dict(place, Entries((), choice([value for _, value in pairs]) if pairs else UNKNOWN))
+    values = [row[0] for row in found]
+    items = Tuple(tuple(values)) if sure else Tuple((), choice(values) if values else UNKNOWN)
+    kind = {cst.SetComp: "set", cst.GeneratorExp: "generator"}.get(type(node), "list")
+    return m.new_list(place, items, kind)
+
+
+def _comprehension_frame(m: Machine, frame: Frame, node: cst.BaseComp) -> Frame:
+    names: set[str] = set()
+    clause: cst.CompFor | None = node.for_in
+    while clause is not None:
+        names.update(target_names(clause.target))
+        clause = clause.inner_for_in
+    return m.program.frame(node, "function", frame.source, None, m.context, frame, frozenset(names), frame.owner)
+
+
+def _clauses(
+    m: Machine, outer: Frame, inner: Frame, clause: cst.CompFor, node: cst.BaseComp, found: list[tuple[Value, ...]]
+) -> bool:
+    """Run one `for … if …` of a comprehension; false when how often it yields is not known."""
+    sequence = sequences.iterate(m, m.evaluate(outer, clause.iter), m.place(outer, clause.iter))
+    sure = sequence.rest is None and len(sequence.items) <= MAX_PASSES
+    elements = sequence.items if sure else (sequences.anything(sequence),)
+    context = m.context
+    for index, element in enumerate(elements):
+        m.context = context.at(m.place(outer, clause), index)
+        assign(m, inner, clause.target, element)
+        outcome: bool | None = True
+        for test in clause.ifs:
+            outcome = truth(m, m.evaluate(inner, test.test))
+            if outcome is not True:
+                break
+        if outcome is False:
+            continue
+        sure = sure and outcome is True
+        if clause.inner_for_in is not None:
+            sure = _clauses(m, inner, inner, clause.inner_for_in, node, found) and sure
+        elif isinstance(node, cst.DictComp):
+            found.append((m.evaluate(inner, node.key), m.evaluate(inner, node.value)))
+        elif isinstance(node, cst.BaseSimpleComp):
+            found.append((m.evaluate(inner, node.elt),))
+    m.context = context
+    return sure
+
+
+# -- operators
+
+_FOLDED: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "Add": operator.add,
+    "Subtract": operator.sub,
+    "Multiply": operator.mul,
+    "Divide": operator.truediv,
+    "FloorDivide": operator.floordiv,
+    "Modulo": operator.mod,
+    "Power": operator.pow,
+    "LeftShift": operator.lshift,
+    "RightShift": operator.rshift,
+    "BitAnd": operator.and_,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
+    "Equal": operator.eq,
+    "NotEqual": operator.ne,
+    "LessThan": operator.lt,
+    "LessThanEqual": operator.le,
+    "GreaterThan": operator.gt,
+    "GreaterThanEqual": operator.ge,
+}
+_COMPARISONS: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
+
+
+def _binary(m: Machine, frame: Frame, node: cst.BinaryOperation) -> Value:
+    left, right = m.evaluate(frame, node.left), m.evaluate(frame, node.right)
+    return binary(m, type(node.operator).__name__, left, right, m.place(frame, node))
+
+
+def binary(m: Machine, name: str, left: Value, right: Value, place: Any) -> Value:
+    """`left <name> right` for an operator of LibCST's naming."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _fold(name, left.value, right.value)
+    if isinstance(left, Choice) or isinstance(right, Choice):
+        pairs = [(a, b) for a in _options(left) for b in _options(right)]
+        return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
+    if isinstance(left, (Tensor, Array)) or isinstance(right, (Tensor, Array)):
+        return tensors.operator(m, name, left, right, place)
+    if name == "Add" and isinstance(left, (Tuple, List)) and isinstance(right, (Tuple, List)):
+        both = sequences.concatenate(sequences.iterate(m, left, place), sequences.iterate(m, right, place))
+        return m.new_list(place, both) if isinstance(left, List) else both
+    if name == "Multiply" and isinstance(left, (Tuple, List)) and isinstance(right, Const):
+        items = sequences.iterate(m, left, place)
+        times = right.value
+        if isinstance(times, int) and items.rest is None and len(items.items) * times <= 256:
+            result = Tuple(items.items * times)
+        else:
+            result = Tuple((), sequences.anything(items))
+        return m.new_list(place, result) if isinstance(left, List) else result
+    if name == "Modulo" and isinstance(left, Const) and isinstance(left.value, str) and isinstance(right, Tuple):
+        if right.rest is None and all(isinstance(part, Const) for part in right.items):
+            return _fold(name, left.value, tuple(part.value for part in right.items if isinstance(part, Const)))
+        return UNKNOWN
+    if name == "BitOr" and isinstance(left, Dict) and isinstance(right, Dict):
+        return m.new_dict(place, sequences.updated(m.entries(left), m.entries(right)))
+    if name in ("Equal", "NotEqual"):
+        same = _same(m, left, right)
+        if same is not None:
+            return Const(same if name == "Equal" else not same)
+        if name == "NotEqual":
+            return _negated(m, derived("Equal", left, right))
+    special = objects.operator_method(m, name, left, right, place)
+    if special is not None:
+        return special
+    return derived(name, left, right)
+
+
+def _options(value: Value) -> tuple[Value, ...]:
+    return value.options if isinstance(value, Choice) else (value,)
+
+
+def _fold(name: str, left: object, right: object) -> Value:
+    function = _FOLDED.get(name)
+    if function is None:
+        return UNKNOWN
+    for side in (left, right):
+        if isinstance(side, int) and abs(side) > _MAX_NUMBER:
+            return UNKNOWN
+    if name in ("Power", "LeftShift") and not (isinstance(right, (int, float)) and abs(right) <= 128):
+        return UNKNOWN
+    if name == "Multiply" and isinstance(left, (str, bytes)) and not (isinstance(right, int) and right <= 1000):
+        return UNKNOWN
+    if name == "Multiply" and isinstance(right, (str, bytes)):
+        return UNKNOWN
+    if name == "Modulo" and isinstance(left, (str, bytes)) and len(left) > 200:
+        return UNKNOWN
+    try:
+        result = function(left, right)
+    except Exception:  # the program's own error: what it would raise is not our business
+        return UNKNOWN
+    if isinstance(result, (str, bytes)) and len(result) > _MAX_TEXT:
+        return UNKNOWN
+    return Const(result) if isinstance(result, (bool, int, float, complex, str, bytes)) else UNKNOWN
+
+
+def _same(m: Machine, left: Value, right: Value) -> bool | None:
+    """Whether two values that are not both constants are equal; None when not known."""
+    for a, b in ((left, right), (right, left)):
+        if isinstance(a, DType):
+            name = tensors.dtype_of(m, b)
+            return name == a.name if name is not None else None
+        if isinstance(a, Policy) and a.name is not None and isinstance(b, Const):
+            return a.name == b.value
+    known = (Function, Class, Module, Instance, DType, Tuple, Const, List, Dict)
+    if isinstance(left, known) and isinstance(right, known) and type(left) is not type(right):
+        return False
+    if isinstance(left, (Function, Class, Module)) and type(left) is type(right):
+        return left == right
+    if isinstance(left, Api) and isinstance(right, Api) and m.program.table.knows(left.path):
+        return left.path == right.path if m.program.table.knows(right.path) else None
+    if isinstance(left, Api) and isinstance(right, Const) and m.program.table.is_callable(left.path):
+        return False
+    return None
+
+
+def _comparison(m: Machine, frame: Frame, node: cst.Comparison) -> Value:
+    left = m.evaluate(frame, node.left)
+    results: list[Value] = []
+    for part in node.comparisons:
+        right = m.evaluate(frame, part.comparator)
+        results.append(_compare(m, frame, type(part.operator).__name__, left, right, m.place(frame, node)))
+        left = right
+    if len(results) == 1:
+        return results[0]
+    outcomes = [truth(m, result) for result in results]
+    return Const(False) if False in outcomes else Const(True) if all(outcomes) else UNKNOWN
+
+
+def _compare(m: Machine, frame: Frame, name: str, left: Value, right: Value, place: Any) -> Value:
+    if isinstance(left, Choice) and not isinstance(right, Choice):
+        return choice([_compare(m, frame, name, option, right, place) for option in left.options])
+    match name:
+        case "Is" | "IsNot":
+            same = _identical(m, left, right)
+            if same is None:
+                value: Value = derived("is", left, right)
+                return _negated(m, value) if name == "IsNot" else value
+            return Const(same if name == "Is" else not same)
+        case "In" | "NotIn":
+            inside = _contains(m, left, right)
+            if inside is None:
+                value = derived("in", left, right)
+                return _negated(m, value) if name == "NotIn" else value
+            return Const(inside if name == "In" else not inside)
+        case _:
+            return binary(m, name, left, right, place)
+
+
+def _identical(m: Machine, left: Value, right: Value) -> bool | None:
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left == right
+    for a, b in ((left, right), (right, left)):
+        if a == NONE and not isinstance(b, (Unknown, Choice, Const)):
+            return not (not isinstance(b, Api) or m.program.table.is_callable(b.path)) and None
+    return _same(m, left, right)
+
+
+def _contains(m: Machine, needle: Value, hay: Value) -> bool | None:
+    match hay:
+        case Const(value=str(text)):
+            return needle.value in text if isinstance(needle, Const) and isinstance(needle.value, str) else None
+        case Tuple() | List():
+            items = hay if isinstance(hay, Tuple) else m.items(hay)
+            if needle in items.items and isinstance(needle, Const):
+                return True
+            if items.rest is None and isinstance(needle, Const) and all(isinstance(i, Const) for i in items.items):
+                return any(isinstance(i, Const) and i.value == needle.value for i in items.items)
+            return None
+        case Dict():
+            entries = m.entries(hay)
+            if any(key == needle for key, _ in entries.pairs):
+                return True
+            if entries.rest is None and isinstance(needle, Const) and all(isinstance(k, Const) for k, _ in entries.pairs):
+                return False
+            return None
+        case _:
+            return None
+
+
+def _negated(m: Machine, value: Value) -> Value:
+    outcome = truth(m, value)
+    return derived("not", value) if outcome is None else Const(not outcome)
+
+
+def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
+    left = m.evaluate(frame, node.left)
+    outcome = truth(m, left)
+    is_and = isinstance(node.operator, cst.And)
+    if outcome is not None:
+        return m.evaluate(frame, node.right) if outcome is is_and else left
+    right = m.evaluate(frame, node.right)
+    decided = truth(m, right)
+    if is_and and decided is False:
+        return right
+    if not is_and and decided is True and isinstance(right, Const) and isinstance(right.value, bool):
+        return right
+    if decided is not None and isinstance(right, Const) and isinstance(right.value, bool):
+        return left if isinstance(left, Unknown) else UNKNOWN  # `x and True`, `x or False`: decided by x alone
+    if isinstance(left, Unknown) and isinstance(right, Unknown):
+        return derived("and" if is_and else "or", left, right)
+    # `x or default`: an unknown x keeps the default as an alternative
+    return choice([left, right])
+
+
+def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
+    value = m.evaluate(frame, node.expression)
+    if isinstance(node.operator, cst.Not):
+        return _negated(m, value)
+    name = type(node.operator).__name__
+    if isinstance(value, (Tensor, Array)):
+        return tensors.unary(m, name, value, m.place(frame, node))
+    if isinstance(value, Const) and isinstance(value.value, (int, float)):
+        number = value.value
+        if name == "Minus":
+            return Const(-number)
+        if name == "Plus":
+            return Const(+number)
+        if name == "BitInvert" and isinstance(number, int):
+            return Const(~number)
+    return derived(name, value)
+
+
+def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
+    outcome, symbol, positive, narrowed = condition(m, frame, node.test)
+    if outcome is not None:
+        return m.evaluate(frame, node.body if outcome else node.orelse)
+    values: list[Value] = []
+
+    def arm(expression: cst.BaseExpression, taken: bool) -> Callable[[], bool]:
+        def run() -> bool:
+            for name, kept in narrowed.items():
+                if kept[0 if taken else 1]:
+                    m.state.set((frame, name), choice(kept[0 if taken else 1]))
+            with m.assuming(symbol, taken if positive else not taken):
+                values.append(m.evaluate(frame, expression))
+            return True
+
+        return run
+
+    symbols = (symbol,) if symbol else ()
+    m.alternatives([arm(node.body, True), arm(node.orelse, False)], symbols)
+    m.join_values(values, symbols)
+    return choice(values)
+
+
+def _walrus(m: Machine, frame: Frame, node: cst.NamedExpr) -> Value:
+    value = m.evaluate(frame, node.value)
+    home = frame
+    while home.code is None and home.parent is not None and home.kind == "function":  # out of a comprehension
+        home = home.parent
+    assign(m, home, node.target, value)
+    return value
+
+
+# -- access
+
+
+def _attribute(m: Machine, frame: Frame, node: cst.Attribute) -> Value:
+    return m.attribute(m.evaluate(frame, node.value), node.attr.value, m.place(frame, node))
+
+
+def _subscript(m: Machine, frame: Frame, node: cst.Subscript) -> Value:
+    value = m.evaluate(frame, node.value)
+    place = m.place(frame, node)
+    if len(node.slice) != 1:
+        for element in node.slice:
+            if isinstance(element.slice, cst.Index):
+                m.evaluate(frame, element.slice.value)
+        if isinstance(value, Tensor):
+            return sequences.part_of(m, value, place)
+        return value if isinstance(value, (Array, Api, Class)) else UNKNOWN
+    inner = node.slice[0].slice
+    if isinstance(inner, cst.Slice):
+        bounds = [NONE if bound is None else m.evaluate(frame, bound) for bound in (inner.lower, inner.upper, inner.step)]
+        return choice([_sliced(m, option, bounds, place) for option in _options(value)])
+    assert isinstance(inner, cst.Index)
+    index = m.evaluate(frame, inner.value)
+    results = [subscript(m, option, key, place) for option in _options(value) for key in _options(index)]
+    return choice(results)
+
+
+def _sliced(m: Machine, value: Value, bounds: list[Value], place: Any) -> Value:
+    match value:
+        case Tuple():
+            return sequences.slice_of(value, *bounds)
+        case List():
+            return m.new_list(place, sequences.slice_of(m.items(value), *bounds))
+        case Range():
+            return m.new_list(place, sequences.slice_of(sequences.iterate(m, value, place), *bounds))
+        case Const(value=str(text)):
+            part = sequences.numbers(*bounds)
+            return Const(text[part]) if part is not None else UNKNOWN
+        case Tensor():
+            return sequences.part_of(m, value, place)
+        case Array():
+            return value
+        case _:
+            return derived("slice", value, *bounds)
+
+
+def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
+    """`value[index]`."""
+    match value:
+        case Tuple() | List():
+            items = value if isinstance(value, Tuple) else m.items(value)
+            match index:
+                case Const(value=int(i)):
+                    return sequences.item(items, i)
+                case _:
+                    return sequences.anything(items) if items.items or items.rest else UNKNOWN
+        case Range():
+            return subscript(m, sequences.iterate(m, value, place), index, place)
+        case Dict():
+            found = sequences.lookup(m.entries(value), index)
+            return UNKNOWN if found is None else found
+        case Const(value=str(text)):
+            match index:
+                case Const(value=int(i)) if -len(text) <= i < len(text):
+                    return Const(text[i])
+                case _:
+                    return UNKNOWN
+        case Tensor():
+            return sequences.part_of(m, value, place)
+        case Array() | Class():  # a generic class: List[int]
+            return value
+        case Instance(cls=Class() as cls):
+            method = class_attribute(m, cls, "__getitem__")
+            return UNKNOWN if method is None else m.call(Bound(value, method), Arguments((index,)), place)
+        case Api():
+            return value if m.program.table.is_callable(value.path) else derived("item", value, index)
+        case _:
+            return derived("item", value, index)
+
+
+# -- calls and functions
+
+
+def _call(m: Machine, frame: Frame, node: cst.Call) -> Value:
+    place = m.place(frame, node)
+    func = node.func
+    if isinstance(func, cst.Name) and func.value == "super" and not node.args:
+        return objects.super_of(m, frame)
+    callee = m.evaluate(frame, func)
+    result = m.call(callee, arguments(m, frame, node.args), place)
+    # a nameless unknown gets a name, so that conditions on it stay the same condition
+    return Unknown(Symbol("value", place, m.context)) if result == UNKNOWN else result
+
+
+def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
+    """The evaluated arguments of a call."""
+    positional: list[Value] = []
+    keywords: list[tuple[str, Value]] = []
+    rest: Value | None = None
+    more: Value | None = None
+    for arg in args:
+        value = m.evaluate(frame, arg.value)
+        if arg.star == "*":
+            sequence = sequences.iterate(m, value, m.place(frame, arg))
+            if rest is None:
+                positional.extend(sequence.items)
+                rest = sequence.rest
+            else:
+                rest = choice([rest, sequences.anything(sequence)])
+        elif arg.star == "**":
+            if isinstance(value, Dict):
+                entries = m.entries(value)
+                for key, held in entries.pairs:
+                    if isinstance(key, Const) and isinstance(key.value, str):
+                        keywords.append((key.value, held))
+                    else:
+                        more = UNKNOWN
+                more = entries.rest if entries.rest is not None else more
+            else:
+                more = derived("keywords", value)
+        elif arg.keyword is not None:
+            keywords.append((arg.keyword.value, value))
+        elif rest is not None:
+            rest = choice([rest, value])
+        else:
+            positional.append(value)
+    return Arguments(tuple(positional), tuple(keywords), rest, more)
+
+
+def _lambda(m: Machine, frame: Frame, node: cst.Lambda) -> Value:
+    code = m.program.function_code(node, frame.source, frame)
+    defaults = tuple(
+        (p.name, m.evaluate(frame, p.default)) for p in code.parameters if p.default is not None
+    )
+    return Function(code, frame, defaults)
+
+
+def _await(m: Machine, frame: Frame, node: cst.Await) -> Value:
+    return m.evaluate(frame, node.expression)
+
+
+def _yield(m: Machine, frame: Frame, node: cst.Yield) -> Value:
+    value: Value = NONE
+    if isinstance(node.value, cst.From):
+        value = sequences.anything(sequences.iterate(m, m.evaluate(frame, node.value.item), m.place(frame, node)))
+    elif node.value is not None:
+        value = m.evaluate(frame, node.value)
+    if m.stack:
+        objects.yielded(m, value)
+    return UNKNOWN
+
+
+_HANDLERS: Final[dict[type[cst.CSTNode], Callable[..., Value]]] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Call: _call,
+    cst.SimpleString: _literal,
+    cst.ConcatenatedString: _string,
+    cst.FormattedString: _formatted,
+    cst.Integer: _literal,
+    cst.Float: _literal,
+    cst.Imaginary: _literal,
+    cst.Ellipsis: _ellipsis,
+    cst.Tuple: _tuple,
+    cst.List: _list,
+    cst.Set: _set,
+    cst.Dict: _dict,
+    cst.ListComp: _comprehension,
+    cst.SetComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.DictComp: _comprehension,
+    cst.BinaryOperation: _binary,
+    cst.UnaryOperation: _unary,
+    cst.BooleanOperation: _boolean,
+    cst.Comparison: _comparison,
+    cst.IfExp: _conditional,
+    cst.NamedExpr: _walrus,
+    cst.Subscript: _subscript,
+    cst.Lambda: _lambda,
+    cst.Await: _await,
+    cst.Yield: _yield,
+}

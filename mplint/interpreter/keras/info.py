@@ -1,0 +1,58 @@
+"""What is known of a layer or model: its library class, its arguments, its dtype policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mplint import keras_api
+from mplint.interpreter.classes import library_bases
+from mplint.interpreter.values import Api, Instance, Place, Policy, Value
+from mplint.keras_api import Kind
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_LAYERS: Final = frozenset({Kind.LAYER, Kind.CELL, Kind.WRAPPER, Kind.MODEL})
+
+
+@dataclass(frozen=True, slots=True)
+class LayerInfo(Value):
+    """What is fixed about a layer when it is made.
+
+    `base` is its library class, or the one that its class of the program derives from; `policy` its dtype policy; `asked` whether
+    the program gave it a dtype of its own.
+    """
+
+    base: str
+    arguments: tuple[tuple[str, Value], ...]
+    policy: Policy
+    asked: bool
+    place: Place
+
+    def argument(self, name: str) -> Value | None:
+        """The constructor's argument `name`, where it was given."""
+        return next((value for key, value in self.arguments if key == name), None)
+
+
+def is_layer_path(path: str) -> bool:
+    """Whether `path` is a layer or model class of the library."""
+    return keras_api.kind(path) in _LAYERS
+
+
+def keras_base(m: Machine, bases: list[str]) -> str | None:
+    """The library's layer or model class among the bases of a class."""
+    return next((base for base in bases if is_layer_path(base)), None)
+
+
+def keras_base_of(m: Machine, instance: Instance) -> str | None:
+    """The library's layer or model class that `instance` is an object of."""
+    if isinstance(instance.cls, Api):
+        return instance.cls.path if is_layer_path(instance.cls.path) else None
+    return keras_base(m, library_bases(instance.cls))
+
+
+def info_of(m: Machine, instance: Instance) -> LayerInfo | None:
+    """What is known of a layer; None of other objects."""
+    found = m.state.get((instance.address, "@layer"))
+    return found if isinstance(found, LayerInfo) else None

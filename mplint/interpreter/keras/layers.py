@@ -1,0 +1,379 @@
+"""Layers: construction, the dtype that each computes in, and what calling one gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mplint import keras_api
+from mplint.interpreter.calls import Arguments, call_function
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.keras import policies, tensors
+from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of
+from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, ModelUsed
+from mplint.interpreter.values import (
+    FLOATS,
+    NONE,
+    UNKNOWN,
+    Api,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    Entries,
+    Function,
+    Instance,
+    List,
+    Made,
+    Place,
+    Policy,
+    StaticMethod,
+    Tensor,
+    Tuple,
+    Symbol,
+    Unknown,
+    Value,
+    alternatives,
+    choice,
+    compute_dtype,
+)
+from mplint.keras_api import Kind
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+DEEPEST: Final = 8
+"""Structures of tensors nested deeper than this are not looked into."""
+_INNER: Final = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional"})
+"""Wrappers whose own dtype counts in Keras 3 and whose inner layer's dtype counts in Keras 2."""
+
+
+# -- construction
+
+
+def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
+    """`Dense(…)`: a layer of the library."""
+    instance = Instance(m.allocate(place, "layer"), Api(path))
+    begin(m, instance, path, place)
+    initialise(m, instance, path, arguments, place)
+    return instance
+
+
+def begin(m: Machine, instance: Instance, base: str, place: Place) -> None:
+    """A layer comes into being: until its constructor says otherwise it has the global policy."""
+    m.state.set((instance.address, "@layer"), LayerInfo(base, (), m.policy, False, place))
+    if keras_api.kind(base) is Kind.MODEL and isinstance(instance.cls, Class):
+        m.record(ModelMade(instance, place, m.context, "subclass", m.policy))
+
+
+def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, place: Place) -> None:
+    """The library's `__init__`, called for `instance` by the program or by a subclass."""
+    bound = bind(m, base, arguments)
+    before = info_of(m, instance)
+    at = before.place if before is not None and isinstance(instance.cls, Class) else place
+    policy, asked = _policy_of(m, base, bound, arguments)
+    named = tuple(bound.items())
+    m.state.set((instance.address, "@layer"), LayerInfo(base, named, policy, asked, at))
+    for name, value in bound.items():
+        if isinstance(instance.cls, Api) or name in ("name", "activation"):
+            m.state.set((instance.address, name), value)
+        if name in ("layer", "cell", "cells"):
+            m.use(value)
+    m.trace.layers.count(policy.name is not None)
+    m.record(LayerMade(instance, at, m.context, base, named, policy, asked))
+
+
+def _policy_of(m: Machine, base: str, bound: dict[str, Value], arguments: Arguments) -> tuple[Policy, bool]:
+    value = bound.get("dtype")
+    if value is not None:
+        return policies.as_policy(m, value), value != NONE
+    if arguments.more is not None:  # **unknown may hold a dtype
+        return Policy(None), False
+    return m.policy, False
+
+
+def bind(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
+    """The arguments of a library call by parameter name, as the signature orders them."""
+    found: dict[str, Value] = {}
+    signature = keras_api.parameters(path, m.generation)
+    names = [p.name for p in signature if p.kind.startswith("positional")] if signature is not None else []
+    for name, value in zip(names, arguments.args, strict=False):
+        found[name] = value
+    found.update(arguments.keywords)
+    return found
+
+
+# -- calling
+
+
+def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Value:
+    """`layer(inputs, …)`."""
+    info = info_of(m, layer)
+    base = keras_base_of(m, layer)
+    if info is None or base is None:
+        return UNKNOWN
+    inputs = tensors_in(m, arguments)
+    feed(m, inputs)
+    method = class_attribute(m, layer.cls, "call") if isinstance(layer.cls, Class) else None
+    if isinstance(method, StaticMethod):
+        method = method.function
+    if isinstance(method, Function):
+        output = run_call(m, layer, info, method, arguments, place)
+    elif isinstance(layer.cls, Class) and (method is not None or info.base == "keras.Layer"):
+        output = UNKNOWN
+    else:
+        output = library_call(m, layer, info, arguments, place)
+    record_call(m, layer, place, inputs, output)
+    return output
+
+
+def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor, ...], output: Value) -> None:
+    """Note a layer's call in the trace."""
+    inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
+    m.record(LayerCalled(layer, place, m.context, inputs, output, inner))
+    for part in m.parts(output):
+        if isinstance(part, Tensor):
+            m.trace.tensors.count(part.dtype is not None)
+        elif isinstance(part, Unknown):
+            m.trace.tensors.count(False)
+
+
+def tensors_in(m: Machine, arguments: Arguments) -> tuple[Tensor, ...]:
+    """The tensors among the arguments of a call, in order."""
+    found: list[Tensor] = []
+    for value in arguments.values():
+        found.extend(flatten(m, value))
+    return tuple(found)
+
+
+def flatten(m: Machine, value: Value, depth: int = 0) -> list[Tensor]:
+    """The tensors in a structure, in its order; a container may hold itself, so not for ever."""
+    if isinstance(value, Tensor):
+        return [value]
+    if depth > DEEPEST:
+        return []
+    match value:
+        case Tuple():
+            held: tuple[Value, ...] = (*value.items, *([value.rest] if value.rest else []))
+        case List():
+            return flatten(m, m.items(value), depth)
+        case Dict():
+            held = tuple(item for _, item in m.entries(value).pairs)
+        case _:
+            return []
+    return [tensor for item in held for tensor in flatten(m, item, depth + 1)]
+
+
+def feed(m: Machine, inputs: tuple[Tensor, ...]) -> None:
+    """The results of models that go into another layer or model make those models parts of something larger."""
+    for tensor in inputs:
+        for way in alternatives(tensor):
+            if way.made.kind == "model" and way.made.layer is not None:
+                m.record(ModelUsed(way.made.layer))
+
+
+def run_call(
+    m: Machine, layer: Instance, info: LayerInfo, method: Function, arguments: Arguments, place: Place
+) -> Value:
+    """Run the program's own `call` (building the layer first), its inputs cast as Keras casts them."""
+    build(m, layer, place)
+    compute = compute_dtype(info.policy.name)
+    args = list(arguments.args)
+    keywords = dict(arguments.keywords)
+    if _autocasts(info):
+        if args:
+            args[0] = autocast(m, args[0], compute, place)
+        elif keywords:
+            first = next(iter(keywords))
+            keywords[first] = autocast(m, keywords[first], compute, place)
+        if m.generation == "3":
+            args = [autocast(m, value, compute, place) for value in args]
+            keywords = {name: autocast(m, value, compute, place) for name, value in keywords.items()}
+    passed = Arguments(tuple(args), tuple(keywords.items()), arguments.rest, arguments.more)
+    return call_function(m, method, passed.behind(layer), place, in_call=layer)
+
+
+def _autocasts(info: LayerInfo) -> bool:
+    return info.argument("autocast") != Const(False)
+
+
+def build(m: Machine, layer: Instance, place: Place) -> None:
+    """Run the program's own `build` before the first call."""
+    if not isinstance(layer.cls, Class) or m.state.get((layer.address, "@built")) is not None:
+        return
+    m.state.set((layer.address, "@built"), Const(True))
+    method = class_attribute(m, layer.cls, "build")
+    if isinstance(method, Function):
+        call_function(m, method, Arguments((layer, Unknown(Symbol("shape", layer.cls.code.qualname)))), place)
+
+
+def autocast(m: Machine, value: Value, dtype: str | None, place: Place, depth: int = 0) -> Value:
+    """What a layer that computes in `dtype` sees of the tensors in `value`: floating ones are cast."""
+    if depth > DEEPEST:
+        return value
+    match value:
+        case Tensor():
+            if value.dtype is not None and value.dtype not in FLOATS:
+                return value
+            if value.dtype == dtype:
+                return value
+            kept = dtype if value.dtype is not None or value.made.kind == "argument" else None
+            made = Made("cast", place, m.context, by="autocast", operands=(value,), computed_in=kept)
+            return Tensor(kept, made, value.symbolic, value.softmax)
+        case Tuple():
+            items = tuple(autocast(m, item, dtype, place, depth + 1) for item in value.items)
+            return Tuple(items, autocast(m, value.rest, dtype, place, depth + 1) if value.rest is not None else None)
+        case List():
+            held = m.items(value)
+            cast = autocast(m, held, dtype, place, depth + 1)
+            return cast if cast != held else value
+        case Dict():
+            pairs = tuple((key, autocast(m, held, dtype, place, depth + 1)) for key, held in m.entries(value).pairs)
+            if pairs == m.entries(value).pairs:
+                return value
+            return m.new_dict(place, Entries(pairs, m.entries(value).rest))
+        case Choice():
+            return choice([autocast(m, option, dtype, place, depth + 1) for option in value.options])
+        case _:
+            return value
+
+
+def read_variable(m: Machine, owner: Instance, value: Value) -> Value:
+    """An attribute as the program reads it: a layer's own variable comes in the compute dtype inside a `call`."""
+    if isinstance(value, Tensor) and value.autocast:
+        caller = m.caller
+        info = info_of(m, caller) if caller is not None else None
+        if info is not None and value.dtype in FLOATS:
+            dtype = compute_dtype(info.policy.name)
+            return Tensor(dtype, value.made, False, None, True)
+    return value
+
+
+def library_call(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place) -> Value:
+    """What the library's own `call` gives."""
+    inputs = tensors_in(m, arguments)
+    compute = compute_dtype(effective_policy(m, layer).name)
+    symbolic = any(tensor.symbolic for tensor in inputs) or (False if inputs else None)
+    if info.base == "keras.layers.Lambda":
+        return _lambda(m, layer, info, arguments, place)
+    softmax = activation_is_softmax(m, info, compute)
+    variant = constants(m, info)
+    found: keras_api.Result | None = None
+    if compute is not None:
+        dtypes = tuple(tensor.dtype for tensor in inputs)
+        found = keras_api.layer_result(info.base, compute, variant, dtypes, m.generation)
+    made = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
+    carried: Made | None = None
+    if softmax:
+        inner = _inner(m, info)
+        inside = compute_dtype(effective_policy(m, inner).name) if inner is not None else compute
+        carried = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=inside)
+    elif len(inputs) == 1 and _carries(m, info):
+        carried = inputs[0].softmax
+    return tensors.structured(m, found, Tensor(None, made, symbolic, carried), place)
+
+
+def effective_policy(m: Machine, layer: Instance) -> Policy:
+    """The policy that decides what `layer` computes in: of TimeDistributed and Bidirectional, Keras 2 takes the inner one's."""
+    info = info_of(m, layer)
+    if info is None:
+        return Policy(None)
+    if m.generation == "2" and info.base in _INNER:
+        inner = _inner(m, info)
+        return effective_policy(m, inner) if inner is not None else Policy(None)
+    return info.policy
+
+
+def _inner(m: Machine, info: LayerInfo) -> Instance | None:
+    value = info.argument("layer")
+    return value if isinstance(value, Instance) else None
+
+
+def constants(m: Machine, info: LayerInfo) -> dict[str, object]:
+    """The arguments of a layer as the table takes them: constants, and OPAQUE for whatever is not one."""
+    found: dict[str, object] = {}
+    for name, value in info.arguments:
+        if name == "dtype":
+            if info.asked:
+                found[name] = info.policy.name
+        elif isinstance(value, Const):
+            found[name] = value.value
+        else:
+            path = value.path if isinstance(value, Api) else None
+            activation = keras_api.activation_of(path) if path is not None else None
+            found[name] = activation if activation is not None else keras_api.OPAQUE
+    return found
+
+
+def activation_is_softmax(m: Machine, info: LayerInfo, compute: str | None) -> bool:
+    """Whether what the layer gives is a softmax."""
+    if info.base == "keras.layers.Softmax":
+        return True
+    if info.base in _INNER:
+        inner = _inner(m, info)
+        held = info_of(m, inner) if inner is not None else None
+        return held is not None and activation_is_softmax(m, held, compute)
+    value = info.argument("activation")
+    return value is not None and is_softmax(m, value, compute, info.place)
+
+
+def is_softmax(m: Machine, activation: Value, compute: str | None, place: Place) -> bool:
+    """Whether `activation` (a name, a function of the library or of the program, a layer) is a softmax."""
+    match activation:
+        case Const(value=str(name)):
+            return keras_api.activation_of(name) == "softmax"
+        case Api(path=path):
+            return keras_api.activation_of(path) == "softmax"
+        case Function() | Bound():
+            probe = Tensor(compute, Made("argument", place, m.context), False)
+            state, events = m.state, len(m.trace.events)
+            m.state = state.fork()
+            result = m.call(activation, Arguments((probe,)), place)
+            m.state = state
+            del m.trace.events[events:]
+            return isinstance(result, Tensor) and result.softmax is not None
+        case Instance():
+            info = info_of(m, activation)
+            return info is not None and activation_is_softmax(m, info, compute)
+        case _:
+            return False
+
+
+def _carries(m: Machine, info: LayerInfo) -> bool:
+    if info.base == "keras.layers.Activation":
+        value = info.argument("activation")
+        return value in (Const("linear"), NONE) or (isinstance(value, Api) and value.path == "keras.activations.linear")
+    return keras_api.carries(info.base, constants(m, info), m.generation)
+
+
+def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place) -> Value:
+    function = info.argument("function")
+    compute = compute_dtype(info.policy.name)
+    if function is None or not arguments.args:
+        return UNKNOWN
+    cast = autocast(m, arguments.args[0], compute, place)
+    extra = info.argument("arguments")
+    keywords: tuple[tuple[str, Value], ...] = ()
+    if isinstance(extra, Dict):
+        keywords = tuple(
+            (key.value, value) for key, value in m.entries(extra).pairs if isinstance(key, Const) and isinstance(key.value, str)
+        )
+    passed = Arguments((real(m, cast), *arguments.args[1:]), keywords)
+    if isinstance(function, Function):
+        result = call_function(m, function, passed, place, in_call=layer)
+    else:
+        result = m.call(function, passed, place)
+    if isinstance(result, Tensor):
+        made = Made("layer", place, m.context, by=info.base, layer=layer, operands=(result,), computed_in=result.made.computed_in)
+        return Tensor(result.dtype, made, any(t.symbolic for t in flatten(m, arguments.args[0])), result.softmax)
+    return result
+
+
+def real(m: Machine, value: Value) -> Value:
+    """Symbolic tensors as the code inside a layer sees them: with data."""
+    if isinstance(value, Tensor) and value.symbolic:
+        return Tensor(value.dtype, value.made, False, value.softmax, value.autocast)
+    if isinstance(value, Tuple):
+        return Tuple(tuple(real(m, item) for item in value.items), value.rest)
+    return value
+

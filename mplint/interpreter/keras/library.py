@@ -1,0 +1,417 @@
+"""Calls of library names, methods and objects: what each does to the abstract state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from mplint import keras_api
+from mplint.interpreter import python, sequences
+from mplint.interpreter.calls import Arguments, call_function, unseen
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.keras import calling, layers, models, policies, tensors
+from mplint.interpreter.keras.info import info_of, is_layer_path, keras_base_of
+from mplint.interpreter.state import POLICY
+from mplint.interpreter.trace import Compiled, ModelMade
+from mplint.interpreter.values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    Array,
+    Bound,
+    Class,
+    Const,
+    Dict,
+    DType,
+    Entries,
+    Function,
+    Instance,
+    List,
+    Made,
+    Partial,
+    Place,
+    Policy,
+    Super,
+    Tensor,
+    Tuple,
+    Unknown,
+    Value,
+    derived,
+)
+from mplint.keras_api import Kind
+from mplint.keras_api.calls import called_parameters
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_OBJECTS: Final = frozenset(
+    {Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER}
+)
+_HARMLESS: Final = ("matplotlib.", "logging.", "absl.logging.", "tensorflow.print", "tensorflow.summary.", "warnings.", "os.", "sys.")
+"""Calls into these keep nothing of a model."""
+
+
+def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
+    """A call of a library's function or class."""
+    path = callee.path
+    handler = _HANDLERS.get(path)
+    if handler is not None:
+        return handler(m, arguments, place)
+    head, _, last = path.partition(".")
+    if head == "builtins":
+        result = python.call(m, last, arguments, place)
+        return unseen(m, callee, arguments) if result is None else result
+    if head == "math":
+        return python.math_call(last, arguments)
+    kind = keras_api.kind(path)
+    match kind:
+        case Kind.LAYER | Kind.WRAPPER | Kind.CELL | Kind.MODEL:
+            return calling.make(m, path, arguments, place)
+        case Kind.POLICY:
+            return policies.make(m, arguments)
+        case Kind.POLICY_SETTER:
+            return policies.set_global(m, arguments, place)
+        case Kind.POLICY_GETTER:
+            return m.policy
+        case Kind.APPLICATION:
+            return _application(m, path, place)
+        case Kind.DTYPE:
+            return Array(keras_api.dtype_name(path))
+        case Kind.FUNCTION | Kind.ACTIVATION | Kind.LOSS | Kind.METRIC | Kind.OPTIMIZER | Kind.CALLBACK:
+            return _function(m, kind, path, arguments, place)
+        case Kind.INITIALIZER | Kind.REGULARIZER:
+            return Instance(m.allocate(place, "object"), Api(path))
+        case None:
+            if head in ("numpy", "np"):
+                return _numpy(m, path, arguments)
+            return _foreign(m, callee, arguments, place)
+        case _:
+            return _foreign(m, callee, arguments, place)
+
+
+def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Place) -> Value:
+    if kind in _OBJECTS and path.rpartition(".")[2][:1].isupper():
+        instance = Instance(m.allocate(place, "object"), Api(path))
+        for name, value in layers.bind(m, path, arguments).items():
+            m.put(instance.address, name, value)
+        return instance
+    layer = _functional_layer(path)
+    if layer is not None:
+        return _merged(m, layer, arguments, place)
+    called = _callables(m, path, arguments, place)
+    if called is not None:
+        return called
+    if tensors.measured(path, m.generation) is None and keras_api.activation_of(path) is None:
+        if any(_has_tensor(m, value) for value in arguments.values()):
+            return UNKNOWN
+        return derived("call", Api(path), *arguments.args) if arguments.sure and not arguments.keywords else UNKNOWN
+    bound = layers.bind(m, path, arguments)
+    return tensors.apply(m, path, arguments, bound, place)
+
+
+def _has_tensor(m: Machine, value: Value) -> bool:
+    return any(isinstance(part, Tensor) for part in m.parts(value))
+
+
+_MERGES: Final = {
+    "add": "Add",
+    "subtract": "Subtract",
+    "multiply": "Multiply",
+    "average": "Average",
+    "maximum": "Maximum",
+    "minimum": "Minimum",
+    "concatenate": "Concatenate",
+    "dot": "Dot",
+}
+
+
+def _functional_layer(path: str) -> str | None:
+    """The layer behind `keras.layers.concatenate(…)` and its like."""
+    module, _, name = path.rpartition(".")
+    return f"keras.layers.{_MERGES[name]}" if module == "keras.layers" and name in _MERGES else None
+
+
+def _merged(m: Machine, layer: str, arguments: Arguments, place: Place) -> Value:
+    inputs = arguments.get("inputs", 0)
+    if inputs is None:
+        return UNKNOWN
+    keywords = tuple((name, value) for name, value in arguments.keywords if name != "inputs")
+    made = calling.make(m, layer, Arguments((), keywords), place)
+    return calling.call(m, made, Arguments((inputs,)), place)
+
+
+def _callables(m: Machine, path: str, arguments: Arguments, place: Place) -> Value | None:
+    """A function that calls its argument (`tf.cond`, `tf.nest.map_structure`): what it is given is called."""
+    called = called_parameters(path)
+    if not called:
+        return None
+    for name, value in layers.bind(m, path, arguments).items():
+        if name in called and isinstance(value, (Function, Bound, Partial)):
+            m.call(value, Arguments((), (), UNKNOWN), place)
+    return UNKNOWN
+
+
+def _application(m: Machine, path: str, place: Place) -> Value:
+    model = Instance(m.allocate(place, "model"), Api("keras.Model"))
+    layers.begin(m, model, "keras.Model", place)
+    m.state.set((model.address, "@form"), Const("other"))
+    m.record(ModelMade(model, place, m.context, "other", m.policy))
+    return model
+
+
+def _numpy(m: Machine, path: str, arguments: Arguments) -> Value:
+    if keras_api.dtype_name(path) is not None:
+        return Array(keras_api.dtype_name(path))
+    for value in arguments.values():
+        m.escape(value)
+    name = path.rpartition(".")[2]
+    if name in ("prod", "ceil", "floor", "log2", "sqrt", "exp", "log", "sum") and len(arguments.args) == 1:
+        held = arguments.args[0]
+        if isinstance(held, Const) and isinstance(held.value, (int, float)):
+            return Array("float64")
+    return Array(None)
+
+
+def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
+    if callee.path.startswith(_HARMLESS):
+        keywords = [part for key, value in arguments.keywords for part in (key, value)]
+        return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+    for value in arguments.values():
+        if isinstance(value, (Function, Bound, Partial)) and callee.path in _RUNNERS:
+            m.call(value, Arguments((), (), UNKNOWN, None), place)
+    return unseen(m, callee, arguments)
+
+
+_RUNNERS: Final = frozenset({"absl.app.run", "fire.Fire", "typer.run", "hydra.main", "tensorflow.compat.v1.app.run", "tensorflow.app.run"})
+
+
+# -- single functions
+
+
+def _input(m: Machine, arguments: Arguments, place: Place) -> Value:
+    bound = layers.bind(m, "keras.Input", arguments)
+    wanted = bound.get("dtype")
+    dtype: str | None = "float32"
+    if wanted is not None and wanted != NONE:
+        dtype = tensors.dtype_of(m, wanted)
+    elif bound.get("tensor", NONE) != NONE or arguments.more is not None:
+        dtype = None
+    return Tensor(dtype, Made("input", place, m.context, by="keras.Input", computed_in=dtype), True)
+
+
+def _set_floatx(m: Machine, arguments: Arguments, place: Place) -> Value:
+    value = arguments.get("value", 0)
+    m.state.set((None, "floatx"), value if value is not None else UNKNOWN)
+    if m.state.get((None, "@policy set")) is None:
+        policies.put(m, Policy(policies.as_policy(m, value).name, (place,)), place)
+    return NONE
+
+
+def _clear_session(m: Machine, arguments: Arguments, place: Place) -> Value:
+    if m.generation == "3":
+        m.state.set(POLICY, Policy("float32"))
+    return NONE
+
+
+def _partial(m: Machine, arguments: Arguments, place: Place) -> Value:
+    if not arguments.args or not arguments.sure:
+        return UNKNOWN
+    return Partial(arguments.args[0], arguments.args[1:], arguments.keywords)
+
+
+def _field(m: Machine, arguments: Arguments, place: Place) -> Value:
+    return Partial(Api("dataclasses.field"), (), arguments.keywords)
+
+
+def _pass_on(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """A decorator or wrapper that calls what it is given: the same callable comes back."""
+    if arguments.args and isinstance(arguments.args[0], (Function, Bound, Partial, Class, Instance)):
+        return arguments.args[0]
+    function = arguments.get("func", None) or arguments.get("function", None)
+    return function if function is not None else Api("mplint.identity")
+
+
+def _identity(m: Machine, arguments: Arguments, place: Place) -> Value:
+    return arguments.args[0] if arguments.args else UNKNOWN
+
+
+def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
+    instance = Instance(m.allocate(place, "object"), Api("types.SimpleNamespace"))
+    for name, value in arguments.keywords:
+        m.put(instance.address, name, value)
+    return instance
+
+
+def _activation_layer(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`keras.activations.get(name)`."""
+    value = arguments.get("identifier", 0)
+    match value:
+        case Const(value=str(name)):
+            return Api(m.program.table.canonical(f"keras.activations.{name}"))
+        case Const(value=None):
+            return Api("keras.activations.linear")
+        case None:
+            return UNKNOWN
+        case _:
+            return value
+
+
+def _deepcopy(m: Machine, arguments: Arguments, place: Place) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    match value:
+        case Dict():
+            return m.new_dict(place, m.entries(value))
+        case List():
+            return m.new_list(place, m.items(value), value.kind)
+        case _:
+            return value if not isinstance(value, Instance) else UNKNOWN
+
+
+def _ordered(m: Machine, arguments: Arguments, place: Place) -> Value:
+    return python.call(m, "dict", arguments, place) or UNKNOWN
+
+
+def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
+    bound = layers.bind(m, "tensorflow.Variable", arguments)
+    wanted = bound.get("dtype")
+    dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
+    return Tensor(dtype, Made("variable", place, m.context, by="tensorflow.Variable"), False)
+
+
+_HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
+    "keras.Input": _input,
+    "keras.backend.set_floatx": _set_floatx,
+    "keras.backend.clear_session": _clear_session,
+    "keras.activations.get": _activation_layer,
+    "functools.partial": _partial,
+    "functools.partialmethod": _partial,
+    "dataclasses.field": _field,
+    "attr.ib": _field,
+    "attrs.field": _field,
+    "tensorflow.function": _pass_on,
+    "tensorflow.autograph.experimental.do_not_convert": _pass_on,
+    "tensorflow.recompute_grad": _pass_on,
+    "functools.lru_cache": _pass_on,
+    "functools.cache": _pass_on,
+    "functools.wraps": lambda m, arguments, place: Api("mplint.identity"),
+    "mplint.identity": _identity,
+    "types.SimpleNamespace": _namespace,
+    "copy.copy": _deepcopy,
+    "copy.deepcopy": _deepcopy,
+    "collections.OrderedDict": _ordered,
+    "collections.defaultdict": lambda m, arguments, place: m.new_dict(place, Entries()),
+    "tensorflow.Variable": _variable,
+    "tensorflow.identity": _identity,
+    "tensorflow.stop_gradient": _identity,
+    "tensorflow.no_op": lambda m, arguments, place: NONE,
+}
+
+
+# -- objects and methods
+
+
+def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place) -> Value:
+    """Calling an object: a layer, a model, or one with `__call__`."""
+    if isinstance(callee.cls, Class):
+        own = class_attribute(m, callee.cls, "__call__")
+        if isinstance(own, Function):
+            inside = callee if keras_base_of(m, callee) is not None else None
+            return call_function(m, own, arguments.behind(callee), place, in_call=inside)
+    if info_of(m, callee) is not None:
+        return calling.call(m, callee, arguments, place)
+    if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
+        return UNKNOWN
+    for value in arguments.values():
+        m.escape(value)
+    return UNKNOWN
+
+
+_NEUTRAL: Final = frozenset(
+    {"fit", "evaluate", "predict", "save", "save_weights", "load_weights", "summary", "build", "compute_loss", "train_on_batch",
+     "test_on_batch", "predict_on_batch", "get_config", "get_weights", "set_weights", "count_params", "to_json", "export",
+     "add_loss", "add_metric", "reset_states", "reset_state", "get_layer", "compute_output_shape", "adapt", "register_forward_hook"}
+)  # fmt: skip
+
+
+def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a library object, container, string or tensor."""
+    match receiver:
+        case Instance():
+            return _object_method(m, receiver, name, arguments, place)
+        case Tensor():
+            return tensors.method(m, receiver, name, arguments, place)
+        case Policy() | DType():
+            return UNKNOWN
+        case Function():
+            if name == "__call__":
+                return m.call(receiver, arguments, place)
+            return UNKNOWN
+        case Class() if name == "mro" or name.startswith("super."):
+            return UNKNOWN
+        case Class() if name == "from_config":
+            return m.call(receiver, Arguments((), (), None, UNKNOWN), place)
+        case Super():
+            return UNKNOWN
+        case Unknown():
+            return unseen(m, receiver, arguments)
+        case _:
+            return python.method(m, receiver, name, arguments, place)
+
+
+def _object_method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    if name.startswith("super."):
+        base = keras_base_of(m, receiver)
+        if name == "super.__init__" and base is not None:
+            calling.initialise(m, receiver, base, arguments, place)
+        elif name == "super.__init__":
+            for value in arguments.values():
+                m.escape(value)
+        return NONE
+    info = info_of(m, receiver)
+    if info is not None:
+        if keras_api.kind(info.base) is Kind.MODEL:
+            found = models.method(m, receiver, name, arguments, place)
+            if found is not None:
+                return found
+        if name == "compile":
+            for key, value in arguments.keywords:
+                m.put(receiver.address, key, value)
+            m.record(Compiled(receiver, place))
+            return NONE
+        if name in ("add_weight", "add_variable"):
+            return _weight(m, receiver, info.policy, arguments, place)
+        if name in ("call", "__call__"):
+            return _inherited_call(m, receiver, arguments, place)
+        if name in _NEUTRAL or is_layer_path(info.base):
+            return UNKNOWN
+    if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
+        return UNKNOWN
+    for value in arguments.values():
+        m.escape(value)
+    return UNKNOWN
+
+
+def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:
+    """`super().call(x)` in a subclass of a library layer, or `layer.call(x)`."""
+    info = info_of(m, receiver)
+    if info is None or keras_api.kind(info.base) is Kind.MODEL:
+        return UNKNOWN
+    if isinstance(receiver.cls, Api):
+        return calling.call(m, receiver, arguments, place)
+    return layers.library_call(m, receiver, info, arguments, place)
+
+
+def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, place: Place) -> Value:
+    """`self.add_weight(…)`: float variables of a layer are read in its compute dtype, unless told otherwise."""
+    bound = dict(arguments.keywords)
+    wanted = bound.get("dtype")
+    dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
+    if dtype is None and (wanted is None or wanted == NONE):
+        from mplint.interpreter.values import variable_dtype
+
+        dtype = variable_dtype(policy.name)
+    off = Const(False)
+    casts = bound.get("autocast", NONE) != off and bound.get("experimental_autocast", NONE) != off
+    return Tensor(dtype, Made("variable", place, m.context, by="add_weight", layer=layer), False, None, casts)
+
+

@@ -1,0 +1,311 @@
+"""Models: Functional graphs, Sequential, subclasses, and what can be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from mplint.interpreter import sequences
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.keras import layers, policies
+from mplint.interpreter.keras.info import LayerInfo, info_of
+from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
+from mplint.interpreter.values import (
+    NONE,
+    UNKNOWN,
+    ApiMethod,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    DType,
+    Entries,
+    Function,
+    Instance,
+    List,
+    Made,
+    Place,
+    Policy,
+    Tensor,
+    Tuple,
+    Unknown,
+    Value,
+    alternatives,
+    choice,
+    compute_dtype,
+    variable_dtype,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+
+def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, place: Place) -> None:
+    """The library's `__init__` of a model class, called for an object of it or of a subclass."""
+    given = dict(arguments.keywords)
+    for name, value in zip(("inputs", "outputs") if base == "keras.Model" else ("layers",), arguments.args, strict=False):
+        given.setdefault(name, value)
+    info = info_of(m, model)
+    subclass = isinstance(model.cls, Class)
+    made_at = info.place if info is not None and subclass else place
+    policy, asked = m.policy, False
+    if "dtype" in given:
+        policy, asked = policies.as_policy(m, given["dtype"]), given["dtype"] != NONE
+    elif arguments.more is not None:
+        policy = Policy(None)
+    m.state.set((model.address, "@layer"), LayerInfo(base, tuple(given.items()), policy, asked, made_at))
+    if "name" in given:
+        m.state.set((model.address, "name"), given["name"])
+    if base == "keras.Sequential":
+        form = "sequential"
+        listed = given.get("layers", NONE)
+        found = Tuple(()) if listed == NONE else sequences.iterate(m, listed, place)
+        m.state.set((model.address, "@layers"), found)
+        m.use(found)
+    elif base == "keras.Model" and "outputs" in given:
+        form = "functional"
+        m.state.set((model.address, "@inputs"), freeze(m, given.get("inputs", UNKNOWN)))
+        m.state.set((model.address, "@outputs"), freeze(m, given["outputs"]))
+    elif base == "keras.Model" and arguments.sure and not arguments.args:
+        form = "subclass"
+    else:
+        form = "other"
+    m.state.set((model.address, "@form"), Const(form))
+    m.record(ModelMade(model, made_at, m.context, form, policy))
+
+
+def freeze(m: Machine, value: Value, depth: int = 0) -> Value:
+    """A structure of tensors as it is now: a list that the program changes later does not change the model."""
+    if depth > layers.DEEPEST:
+        return UNKNOWN
+    match value:
+        case List():
+            items = m.items(value)
+            return Tuple(tuple(freeze(m, item, depth + 1) for item in items.items), items.rest)
+        case Tuple():
+            return Tuple(tuple(freeze(m, item, depth + 1) for item in value.items), value.rest)
+        case Dict():
+            entries = m.entries(value)
+            return _Named(tuple((key, freeze(m, held, depth + 1)) for key, held in entries.pairs), entries.rest)
+        case Choice():
+            return choice([freeze(m, option, depth + 1) for option in value.options])
+        case _:
+            return value
+
+
+class _Named(Tuple):
+    """Named outputs: the values in order, with the names beside them."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, pairs: tuple[tuple[Value, Value], ...], rest: Value | None) -> None:
+        super().__init__(tuple(value for _, value in pairs), rest)
+        object.__setattr__(self, "names", tuple(key for key, _ in pairs))
+
+    names: tuple[Value, ...]
+
+
+def names_of(value: Value) -> tuple[Value, ...] | None:
+    """The names of a dict of outputs."""
+    return value.names if isinstance(value, _Named) else None
+
+
+def form_of(m: Machine, model: Instance) -> str:
+    """functional, sequential, subclass, or other."""
+    held = m.state.get((model.address, "@form"))
+    return str(held.value) if isinstance(held, Const) else "subclass"
+
+
+def layers_of(m: Machine, model: Instance) -> Tuple:
+    """The layers that a Sequential holds now."""
+    held = m.state.get((model.address, "@layers"))
+    return held if isinstance(held, Tuple) else Tuple((), UNKNOWN)
+
+
+# -- calling
+
+
+def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
+    """`model(inputs, …)`."""
+    inputs = layers.tensors_in(m, arguments)
+    layers.feed(m, inputs)
+    inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
+    if inner:
+        m.record(ModelUsed(model))
+    symbolic = True if any(tensor.symbolic for tensor in inputs) else (False if inputs else None)
+    result = _wrapped(m, model, outputs(m, model, arguments, place), place, symbolic)
+    m.record(LayerCalled(model, place, m.context, inputs, result, inner))
+    return result
+
+
+def outputs(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
+    """What the model computes: the structure of its outputs."""
+    match form_of(m, model):
+        case "functional":
+            held = m.state.get((model.address, "@outputs"))
+            return held if isinstance(held, Value) else UNKNOWN
+        case "sequential":
+            return _sequential(m, model, arguments, place)
+        case "subclass":
+            info = info_of(m, model)
+            method = class_attribute(m, model.cls, "call") if isinstance(model.cls, Class) else None
+            if isinstance(method, Function) and info is not None:
+                return layers.run_call(m, model, info, method, arguments, place)
+            return UNKNOWN
+        case _:
+            return UNKNOWN
+
+
+def _sequential(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
+    held = layers_of(m, model)
+    if held.rest is not None or not arguments.args:
+        return UNKNOWN
+    value = layers.real(m, arguments.args[0])
+    context = m.context
+    for index, layer in enumerate(held.items):
+        info = info_of(m, layer) if isinstance(layer, Instance) else None
+        if isinstance(layer, Tensor) or (info is not None and info.base == "keras.layers.InputLayer"):
+            continue
+        m.context = context.at(place, index)
+        # the softmax of a layer in a list is made where the layer is
+        value = m.call(layer, Arguments((value,)), info.place if info is not None else place)
+    m.context = context
+    return value
+
+
+def _wrapped(m: Machine, model: Instance, value: Value, place: Place, symbolic: bool | None) -> Value:
+    """The outputs as results of calling the model."""
+    match value:
+        case Tensor():
+            made = Made("model", place, m.context, layer=model, operands=(value,), computed_in=value.made.computed_in)
+            return Tensor(value.dtype, made, symbolic, value.softmax)
+        case _Named():
+            pairs = tuple(
+                (key, _wrapped(m, model, item, place, symbolic)) for key, item in zip(value.names, value.items, strict=True)
+            )
+            return m.new_dict(place, Entries(pairs, value.rest))
+        case Tuple():
+            items = tuple(_wrapped(m, model, item, place, symbolic) for item in value.items)
+            return Tuple(items, value.rest)
+        case List():
+            return _wrapped(m, model, m.items(value), place, symbolic)
+        case Dict():
+            return _wrapped(m, model, freeze(m, value), place, symbolic)
+        case Choice():
+            return choice([_wrapped(m, model, option, place, symbolic) for option in value.options])
+        case _:
+            return value
+
+
+# -- attributes and methods
+
+
+def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: bool = False) -> Value:
+    """An attribute that the library gives its objects."""
+    info = info_of(m, value)
+    if info is not None:
+        match name:
+            case "dtype" | "variable_dtype":
+                dtype = variable_dtype(info.policy.name)
+                return UNKNOWN if dtype is None else Const(dtype)
+            case "compute_dtype" | "_compute_dtype":
+                dtype = compute_dtype(info.policy.name)
+                return UNKNOWN if dtype is None else Const(dtype)
+            case "dtype_policy" | "_dtype_policy":
+                return info.policy
+            case "output" | "outputs":
+                return _outputs_of(m, value, name)
+            case "input" | "inputs":
+                held = m.state.get((value.address, "@inputs"))
+                return held if isinstance(held, Value) else UNKNOWN
+            case "layers" | "_layers":
+                return _layers_attribute(m, value, place)
+            case "optimizer":
+                return UNKNOWN
+            case "name":
+                return UNKNOWN
+            case _:
+                pass
+    return Bound(value, ApiMethod(name))
+
+
+def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
+    """`model.output`: using it opens the model, so that its end is no end any more."""
+    m.record(ModelUsed(model))
+    if form_of(m, model) == "functional":
+        held = m.state.get((model.address, "@outputs"))
+        if isinstance(held, Value):
+            return Tuple((held,)) if name == "outputs" and isinstance(held, Tensor) else held
+    return UNKNOWN
+
+
+def _layers_attribute(m: Machine, model: Instance, place: Place) -> Value:
+    if form_of(m, model) == "sequential":
+        return m.new_list(place, layers_of(m, model))
+    return UNKNOWN
+
+
+def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: Place) -> Value | None:
+    """A method of a model that matters here; None for any other."""
+    match name:
+        case "add" if form_of(m, model) == "sequential":
+            layer = arguments.get("layer", 0) or UNKNOWN
+            m.use(layer)
+            _put_layers(m, model, sequences.concatenate(layers_of(m, model), Tuple((layer,))))
+            return NONE
+        case "pop" if form_of(m, model) == "sequential":
+            held = layers_of(m, model)
+            _put_layers(m, model, Tuple(held.items[:-1]) if held.rest is None else held)
+            return NONE
+        case "call" | "__call__":
+            return m.call(model, arguments, place)
+        case "get_layer":
+            return UNKNOWN
+        case _:
+            return None
+
+
+def _put_layers(m: Machine, model: Instance, held: Tuple) -> None:
+    if m.state.get((model.address, "several")) is not None:
+        held = Tuple((), UNKNOWN)
+    m.state.set((model.address, "@layers"), held)
+
+
+# -- ends
+
+
+def computed(m: Machine, model: Instance) -> Value:
+    """The outputs of `model` for unseen data."""
+    form = form_of(m, model)
+    if form == "functional":
+        held = m.state.get((model.address, "@outputs"))
+        return held if isinstance(held, Value) else UNKNOWN
+    info = info_of(m, model)
+    if info is None:
+        return UNKNOWN
+    data = Tensor("float32", Made("input", info.place, m.context), False)
+    if form == "sequential":
+        held_layers = layers_of(m, model)
+        first = next(iter(held_layers.items), None)
+        given = first if isinstance(first, Tensor) else data
+        return _sequential(m, model, Arguments((given,)), info.place)
+    method = class_attribute(m, model.cls, "call") if isinstance(model.cls, Class) else None
+    if not isinstance(method, Function):
+        return UNKNOWN
+    # data of a kind that is not known: floating tensors come in the compute dtype, integers stay
+    unseen = Tensor(None, Made("argument", info.place, m.context), False)
+    return layers.run_call(m, model, info, method, Arguments((unseen,)), info.place)
+
+
+def steps(tensor: Tensor) -> Iterator[Made]:
+    """The computations on the way to `tensor`, without the one that makes it."""
+    seen: set[int] = set()
+    stack = [operand for way in alternatives(tensor) for operand in way.made.operands]
+    while stack:
+        for way in alternatives(stack.pop()):
+            if id(way.made) not in seen:
+                seen.add(id(way.made))
+                yield way.made
+                stack.extend(way.made.operands)

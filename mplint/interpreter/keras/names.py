@@ -1,0 +1,51 @@
+"""Library names as the interpreter asks for them: canonical paths, kinds, constants."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from mplint import keras_api
+from mplint.interpreter.values import FALSE, Array, Const, Value
+from mplint.keras_api import Kind
+
+_CONSTANTS: Final[dict[str, Value]] = {
+    "typing.TYPE_CHECKING": FALSE,
+    "typing_extensions.TYPE_CHECKING": FALSE,
+    "math.pi": Const(math.pi),
+    "math.e": Const(math.e),
+    "math.inf": Const(math.inf),
+    "numpy.pi": Const(math.pi),
+    "numpy.e": Const(math.e),
+    "numpy.inf": Const(math.inf),
+    "numpy.newaxis": Const(None),
+    "numpy.nan": Array("float64"),
+}
+_VALUES: Final = frozenset({None, Kind.MODULE, Kind.DTYPE, Kind.OTHER})
+SETTERS: Final = frozenset({Kind.POLICY_SETTER})
+
+
+class Names:
+    """The face of the table that the interpreter uses."""
+
+    canonical = staticmethod(keras_api.canonical)
+    kind = staticmethod(keras_api.kind)
+
+    def is_callable(self, path: str) -> bool:
+        """Whether the object at `path` is certainly a function or class (and therefore true, and not None)."""
+        return path.startswith("builtins.") or keras_api.kind(path) not in _VALUES
+
+    def knows(self, path: str) -> bool:
+        """Whether the table has `path`."""
+        return keras_api.kind(path) is not None
+
+    def constant(self, path: str) -> Value | None:
+        """The value of a library's constant."""
+        return _CONSTANTS.get(path)
+
+    def names_below(self, path: str) -> list[str]:
+        """The names that `from <path> import *` brings, of a module of the table."""
+        canonical = keras_api.canonical(path)
+        prefix = f"{canonical}."
+        found = {name[len(prefix) :] for name in keras_api.names() if name.startswith(prefix)}
+        return sorted(name for name in found if "." not in name and not name.startswith("_"))

@@ -1,0 +1,281 @@
+"""Operations on tensors: the dtype of each result, as the table measured it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from mplint import keras_api
+from mplint.keras_api import operations
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.trace import Settled
+from mplint.interpreter.values import (
+    FLOATS,
+    HALF,
+    NONE,
+    UNKNOWN,
+    Api,
+    ApiMethod,
+    Array,
+    Bound,
+    Choice,
+    Const,
+    DType,
+    Entries,
+    Instance,
+    List,
+    Made,
+    Place,
+    Tensor,
+    Tuple,
+    Value,
+    alternatives,
+    choice,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_CASTS: Final = frozenset(
+    {"tensorflow.cast", "keras.ops.cast", "keras.backend.cast", "tensorflow.dtypes.cast", "tensorflow.saturate_cast",
+     "tensorflow.dtypes.saturate_cast", "keras.ops.convert_to_tensor", "tensorflow.convert_to_tensor"}
+)  # fmt: skip
+_OPERATORS: Final = {
+    "Add": "+",
+    "Subtract": "-",
+    "Multiply": "*",
+    "Divide": "/",
+    "FloorDivide": "//",
+    "Modulo": "%",
+    "Power": "**",
+    "MatrixMultiply": "@",
+    "Equal": "==",
+    "NotEqual": "!=",
+    "LessThan": "<",
+    "LessThanEqual": "<=",
+    "GreaterThan": ">",
+    "GreaterThanEqual": ">=",
+    "BitAnd": "&",
+    "BitOr": "|",
+    "BitXor": "^",
+}
+
+
+def dtype_of(m: Machine, value: Value) -> str | None:
+    """The dtype that `value` names: a dtype object, a string, a NumPy scalar type."""
+    match value:
+        case DType(name=name):
+            return name
+        case Const(value=str(text)):
+            return keras_api.dtype_name(text)
+        case Api(path=path, spelled=spelled):
+            if path == "builtins.float":
+                return "float32"
+            return keras_api.dtype_name(path) or keras_api.dtype_name(spelled or path)
+        case Choice():
+            found = {dtype_of(m, option) for option in value.options}
+            return found.pop() if len(found) == 1 else None
+        case _:
+            return None
+
+
+def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> Value:
+    """`tf.cast(value, dtype)`: new dtype, the same numbers as far as they survive."""
+    match value:
+        case Tensor():
+            if dtype in ("float32", "float64"):
+                _settle(m, value)
+            made = Made("cast", place, m.context, by=by, operands=(value,), computed_in=dtype)
+            return Tensor(dtype, made, value.symbolic, value.softmax)
+        case Choice():
+            return choice([cast(m, option, dtype, place, by) for option in value.options])
+        case Tuple() | List() if not by.endswith("convert_to_tensor"):
+            return UNKNOWN
+        case _:
+            return Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype), False)
+
+
+def _settle(m: Machine, value: Tensor) -> None:
+    """The half-precision result of a model that its caller casts to float32 by itself."""
+    for way in alternatives(value):
+        if way.made.kind == "model" and way.made.layer is not None and way.dtype in HALF:
+            m.record(Settled(way.made.layer))
+
+
+def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
+    """`left <op> right` where a tensor or array takes part."""
+    tensors = [value for value in (left, right) if isinstance(value, Tensor)]
+    if not tensors:
+        return Array(None)
+    symbol = _OPERATORS.get(name)
+    symbolic = _symbolic(tensors)
+    found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
+    dtype = found if isinstance(found, str) else None
+    made = Made("operation", place, m.context, by=f"operator.{symbol}", operands=tuple(tensors), computed_in=dtype)
+    m.trace.tensors.count(dtype is not None)
+    return Tensor(dtype, made, symbolic)
+
+
+def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
+    """`-value`, `+value`, `~value`."""
+    if not isinstance(value, Tensor):
+        return value
+    made = Made("operation", place, m.context, by=f"operator.{name}", operands=(value,), computed_in=value.dtype)
+    return Tensor(value.dtype, made, value.symbolic, value.softmax if name == "Plus" else None)
+
+
+def _symbolic(tensors: list[Tensor]) -> bool | None:
+    if any(tensor.symbolic for tensor in tensors):
+        return True
+    return None if any(tensor.symbolic is None for tensor in tensors) else False
+
+
+def measured(path: str, generation: str) -> bool | None:
+    """Whether the table has the function as an operation."""
+    return True if _operation(path, generation) is not None else None
+
+
+def _operation(path: str, generation: str):  # type: ignore[no-untyped-def]
+    from mplint.keras_api import operations
+
+    try:
+        return operations.operation(path, generation)
+    except FileNotFoundError:
+        return None
+
+
+def outcome(
+    m: Machine, path: str, operands: Sequence[Value] | Mapping[str, Value], symbolic: bool | None
+) -> str | tuple[str, ...] | None:
+    """The dtype of an operation's result, or of each of its results; None when not measured, or when it raises."""
+    operation = _operation(path, m.generation)
+    if operation is None:
+        return None
+    if isinstance(operands, Mapping):
+        given: Mapping[str, object] = {name: _argument(m, value) for name, value in operands.items()}
+        result = operation.result(given, symbolic=bool(symbolic))
+    else:
+        result = operation.result([abstract(m, value) for value in operands], symbolic=bool(symbolic))
+    return None if isinstance(result, operations.Clash) else result
+
+
+def _argument(m: Machine, value: Value) -> object:
+    """An argument as the table takes it: an operand, a constant, or None."""
+    found = abstract(m, value)
+    if found is not None and not isinstance(value, Const):
+        return found
+    if isinstance(value, Const):
+        return value.value if isinstance(value.value, (str, bool, type(None))) else found
+    return dtype_of(m, value)
+
+
+def abstract(m: Machine, value: Value) -> operations.Operand | None:
+    """A value as the table's rules see an operand; None when not known."""
+    match value:
+        case Tensor(dtype=dtype):
+            return operations.tensor(dtype) if dtype is not None else None
+        case Array(dtype=dtype):
+            return operations.array(dtype)
+        case Const(value=bool()):
+            return operations.python("bool")
+        case Const(value=int()):
+            return operations.python("int")
+        case Const(value=float()):
+            return operations.python("float")
+        case Tuple() | List():
+            items = value if isinstance(value, Tuple) else m.items(value)
+            if items.rest is None and items.items:
+                found = [abstract(m, item) for item in items.items]
+                known = [item for item in found if item is not None]
+                return operations.sequence(tuple(known)) if len(known) == len(found) else None
+            return None
+        case _:
+            return None
+
+
+def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], place: Place) -> Value:
+    """A function of the library on tensors."""
+    if path in _CASTS:
+        given = list(bound.values())
+        wanted = bound.get("dtype")
+        if not given:
+            return UNKNOWN
+        if wanted is None or wanted == NONE:
+            return given[0] if isinstance(given[0], Tensor) else Tensor(None, Made("cast", place, m.context, by=path), False)
+        return cast(m, given[0], dtype_of(m, wanted), place, path)
+    tensors = [part for value in bound.values() for part in m.parts(value) if isinstance(part, Tensor)]
+    symbolic = _symbolic(tensors) if tensors else False
+    found = outcome(m, path, bound, symbolic)
+    computed = found[0] if isinstance(found, tuple) and found else found
+    made = Made(
+        "operation", place, m.context, by=path, operands=tuple(tensors), computed_in=computed if isinstance(computed, str) else None
+    )
+    softmax: Made | None = None
+    if keras_api.activation_of(path) == "softmax":
+        softmax = made
+    elif keras_api.carries(path, generation=m.generation) and len(tensors) == 1:
+        softmax = tensors[0].softmax
+    m.trace.tensors.count(found is not None)
+    template = Tensor(None, made, symbolic, softmax)
+    operation = _operation(path, m.generation)
+    if operation is not None and operation.many:
+        part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
+        return Tuple((), part)
+    return structured(m, found, template, place)
+
+
+def structured(m: Machine, found: keras_api.Result | None, template: Tensor, place: Place) -> Value:
+    """A measured result as a value: `template` with its dtypes, in the structure that the call returns."""
+    match found:
+        case tuple():
+            return Tuple(tuple(structured(m, part, template, place) for part in found))
+        case str() | None:
+            return Tensor(found, template.made, template.symbolic, template.softmax)
+        case _:
+            pairs = tuple((Const(key), structured(m, part, template, place)) for key, part in found.items())
+            return m.new_dict(place, Entries(pairs))
+
+
+def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
+    """An attribute of a tensor."""
+    match name:
+        case "dtype":
+            return UNKNOWN if value.dtype is None else DType(value.dtype)
+        case "shape":
+            return UNKNOWN
+        case "T":
+            made = Made("operation", place, m.context, by="part", operands=(value,), computed_in=value.dtype)
+            return Tensor(value.dtype, made, value.symbolic, value.softmax)
+        case _:
+            return Bound(value, ApiMethod(name))
+
+
+def dtype_attribute(value: DType, name: str) -> Value:
+    """An attribute of a dtype object."""
+    match name:
+        case "name":
+            return Const(value.name)
+        case "is_floating":
+            return Const(value.name in FLOATS)
+        case "is_integer":
+            return Const(value.name.startswith(("int", "uint")))
+        case "base_dtype" | "as_numpy_dtype" | "real_dtype":
+            return value
+        case "min" | "max":
+            return Array(value.name)
+        case _:
+            return UNKNOWN
+
+
+def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a tensor."""
+    if name == "astype":
+        wanted = arguments.get("dtype", 0)
+        return cast(m, value, dtype_of(m, wanted) if wanted is not None else None, place, "astype")
+    if name == "numpy":
+        return Array(value.dtype)
+    if name in ("assign", "assign_add", "assign_sub", "value", "read_value", "set_shape"):
+        return value
+    return UNKNOWN
+
+

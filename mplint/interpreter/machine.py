@@ -1,0 +1,412 @@
+"""The abstract machine: one run of one entry point in one world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from mplint.interpreter import attributes, dispatch, expressions, objects, statements
+from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.frames import Frame
+from mplint.interpreter.state import POLICY, Cell, State, join
+from mplint.interpreter.trace import Escaped, Event, ModelUsed, Trace
+from mplint.interpreter.values import (
+    HALF_POLICIES,
+    UNKNOWN,
+    Address,
+    Api,
+    Bound,
+    Choice,
+    Const,
+    Dict,
+    DType,
+    Entries,
+    Instance,
+    List,
+    Partial,
+    Place,
+    Policy,
+    Symbol,
+    Tuple,
+    Value,
+    choice,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.modules import Shelf
+    from mplint.interpreter.program import Program
+    from mplint.source.file import SourceFile
+
+MAX_STEPS: Final = 200_000
+"""Expressions evaluated in one run of one entry point."""
+
+
+class Machine:
+    """Executes statements and evaluates expressions on abstract values.
+
+    `decisions` fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises `Split`
+    while `may_split`.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        generation: str,
+        decisions: dict[Symbol, bool],
+        policy: Policy,
+        may_split: bool,
+        start: State | None = None,
+        budget: int = MAX_STEPS,
+    ) -> None:
+        self.program = program
+        self.generation = generation
+        self.decisions = decisions
+        self.may_split = may_split
+        self.used: set[Symbol] = set()
+        self.shelf = program.shelf(policy, generation)
+        self.state = State(start or self.shelf.state)
+        self.state.set(POLICY, policy)
+        self.context = program.root_context
+        self.trace = Trace()
+        self.stack: list[Activation] = []
+        self.steps = 0
+        self.budget = budget
+        self.captures = 0  # states kept so far
+        self.calls_of: dict[object, int] = {}
+        self.imported: dict[Path, None] = {}
+        """The modules that this run has imported, in order."""
+
+    def another(self, shelf: Shelf) -> Machine:
+        """A machine that puts a module on a shelf."""
+        return Machine(self.program, shelf.generation, {}, shelf.policy, True)
+
+    # -- running code
+
+    def evaluate(self, frame: Frame, node: cst.CSTNode) -> Value:
+        """The value of the expression `node`."""
+        self.steps += 1
+        if self.steps > self.budget:
+            raise OutOfBudget
+        return expressions.evaluate(self, frame, node)
+
+    def execute(self, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
+        """Run statements; false when control does not reach their end."""
+        return statements.execute(self, frame, body)
+
+    def call(self, callee: Value, arguments: Arguments, place: Place) -> Value:
+        """The result of calling `callee`."""
+        return dispatch.call(self, callee, arguments, place)
+
+    def attribute(self, value: Value, name: str, place: Place) -> Value:
+        """The value of `value.name`."""
+        return attributes.get(self, value, name, place)
+
+    def set_attribute(self, target: Value, name: str, value: Value, place: Place) -> None:
+        """`target.name = value`."""
+        objects.set_attribute(self, target, name, value, place)
+
+    def place(self, frame: Frame, node: cst.CSTNode) -> Place:
+        """Where `node` stands."""
+        return Place(frame.source, node)
+
+    # -- objects
+
+    def allocate(self, place: Place, role: str) -> Address:
+        """The address of what `place` makes in the present context; one that is made again stands for several objects."""
+        address = self.program.address(place, self.context, role)
+        if self.state.get((address, "made")) is not None:
+            self.state.set((address, "several"), True)
+        else:
+            self.state.set((address, "made"), True)
+        return address
+
+    def put(self, address: Address, name: str, value: Value) -> None:
+        """Write a field of an object: strongly while the address stands for one object, else joined with what is there."""
+        cell = (address, name)
+        if self.state.get((address, "several")) is not None:
+            before = self.state.get(cell)
+            if isinstance(before, Value):
+                value = choice([before, value])
+        self.state.set(cell, value)
+
+    def field(self, address: Address, name: str) -> Value | None:
+        """A field of an object; None when it was never written."""
+        found = self.state.get((address, name))
+        return found if isinstance(found, Value) else None
+
+    def new_list(self, place: Place, items: Tuple, kind: str = "list") -> List:
+        """A list, set or generator with these contents."""
+        address = self.allocate(place, kind)
+        self.put_items(address, items)
+        return List(address, kind)
+
+    def items(self, value: List) -> Tuple:
+        """The contents of a list."""
+        found = self.state.get((value.address, "[]"))
+        return found if isinstance(found, Tuple) else Tuple((), UNKNOWN)
+
+    def put_items(self, address: Address, items: Tuple) -> None:
+        """Replace the contents of a list."""
+        cell = (address, "[]")
+        if self.state.get((address, "several")) is not None:
+            before = self.state.get(cell)
+            if isinstance(before, Tuple) and before != items:
+                items = merge_items([before, items])
+        self.state.set(cell, items)
+
+    def new_dict(self, place: Place, entries: Entries) -> Dict:
+        """A dict with these contents."""
+        address = self.allocate(place, "dict")
+        self.put_entries(address, entries)
+        return Dict(address)
+
+    def entries(self, value: Dict) -> Entries:
+        """The contents of a dict."""
+        found = self.state.get((value.address, "{}"))
+        return found if isinstance(found, Entries) else Entries((), UNKNOWN)
+
+    def put_entries(self, address: Address, entries: Entries) -> None:
+        """Replace the contents of a dict."""
+        cell = (address, "{}")
+        if self.state.get((address, "several")) is not None:
+            before = self.state.get(cell)
+            if isinstance(before, Entries) and before != entries:
+                entries = merge_entries([before, entries])
+        self.state.set(cell, entries)
+
+    # -- forks and joins
+
+    def decide(self, symbol: Symbol | None) -> bool | None:
+        """The outcome of an unknown condition where this world, or the branch being run, fixes it."""
+        if symbol is None or not self.decisions:
+            return None
+        found = self.decisions.get(symbol)
+        if found is None:
+            found = _implied(symbol, self.decisions)
+        if found is not None:
+            self.used.add(symbol)
+        return found
+
+    @contextmanager
+    def assuming(self, symbol: Symbol | None, outcome: bool) -> Iterator[None]:
+        """Run a branch in which the condition `symbol` is known to be `outcome`."""
+        if symbol is None:
+            yield
+            return
+        path = self.stack[-1].path
+        path.append(symbol)
+        self.decisions[symbol] = outcome
+        try:
+            yield
+        finally:
+            path.pop()
+            del self.decisions[symbol]
+
+    def alternatives(self, arms: Sequence[Callable[[], bool]], symbols: Sequence[Symbol] = ()) -> bool:
+        """Run each of `arms` from the present state and go on where any of them reaches its end; false when none does."""
+        base, captures = self.state, self.captures
+        base.pins += 1
+        left: list[State] = []
+        for arm in arms:
+            self.state = base.fork()
+            if arm():
+                left.append(self.state)
+        if self.captures == captures:
+            base.pins -= 1
+        return self.resume(base, left, symbols)
+
+    def resume(self, base: State, states: list[State], symbols: Sequence[Symbol] = ()) -> bool:
+        """Go on behind `base` in any of `states`, which all stand on it; false when there are none."""
+        if not states:
+            self.state = base.fork()
+            return False
+        self.state = (states[0] if len(states) == 1 else self.join(states, symbols)).settled(base)
+        return True
+
+    def capture(self) -> State:
+        """The present state, kept for later: what it stands on is not written until then."""
+        self.captures += 1
+        self.state.pins += 1
+        return self.state
+
+    def join(self, states: list[State], symbols: Sequence[Symbol] = (), dead: Frame | None = None) -> State:
+        """The state behind a join of branches that were taken under the conditions `symbols`."""
+
+        def merge(cell: Cell, contents: list[object]) -> object:
+            if cell[0] is dead and dead is not None:
+                return contents[0]
+            if self.may_split and symbols and precision_matters(cell, contents):
+                raise Split(symbols[0])
+            return merge_contents(contents)
+
+        return join(states, merge)
+
+    def join_values(self, values: list[Value], symbols: Sequence[Symbol]) -> None:
+        """Split the world where `values`, the results of branches under `symbols`, differ in their precision."""
+        if self.may_split and symbols and any(value != values[0] for value in values[1:]):
+            if any(_precise(value) for value in values):
+                raise Split(symbols[0])
+
+    def choose(self, value: Choice, place: Place) -> Value:
+        """One of several values on which the precision depends: a world for each."""
+        for position, option in enumerate(value.options[:-1]):
+            symbol = Symbol("option", place, position)
+            decided = self.decide(symbol)
+            if decided is None:
+                if self.may_split:
+                    raise Split(symbol)
+                return value
+            if decided:
+                return option
+        return value.options[-1]
+
+    # -- what happened
+
+    def record(self, event: Event) -> None:
+        """Add an event to the trace."""
+        self.trace.events.append(event)
+
+    def escape(self, value: Value, seen: set[object] | None = None) -> None:
+        """Note that `value`, and what it holds, went where it cannot be followed."""
+        for part in self.parts(value, seen):
+            if isinstance(part, Instance):
+                self.record(Escaped(part.address))
+
+    def use(self, value: Value) -> None:
+        """Note that the models in `value` are parts of something larger."""
+        for part in self.parts(value):
+            if isinstance(part, Instance):
+                self.record(ModelUsed(part))
+
+    def parts(self, value: Value, seen: set[object] | None = None) -> Iterator[Value]:
+        """`value` and the values that it holds in containers."""
+        seen = set() if seen is None else seen
+        stack = [value]
+        while stack:
+            here = stack.pop()
+            if here in seen or isinstance(here, Const):
+                continue
+            seen.add(here)
+            yield here
+            match here:
+                case Choice():
+                    stack.extend(here.options)
+                case Tuple():
+                    stack.extend(here.items)
+                    if here.rest:
+                        stack.append(here.rest)
+                case List():
+                    stack.append(self.items(here))
+                case Dict():
+                    entries = self.entries(here)
+                    stack.extend(held for _, held in entries.pairs)
+                    if entries.rest:
+                        stack.append(entries.rest)
+                case Partial():
+                    stack.extend(here.args)
+                    stack.extend(held for _, held in here.keywords)
+                case Bound():
+                    stack.append(here.receiver)
+                case _:
+                    pass
+
+    @property
+    def caller(self) -> Instance | None:
+        """The layer or model inside whose `call` the machine is."""
+        for activation in reversed(self.stack):
+            if activation.in_call is not None:
+                return activation.in_call
+        return None
+
+    # -- the global policy
+
+    @property
+    def policy(self) -> Policy:
+        """The global dtype policy now."""
+        found = self.state.get(POLICY)
+        return found if isinstance(found, Policy) else Policy(None)
+
+    def set_policy(self, policy: Policy) -> None:
+        """Start from another global policy."""
+        self.state.set(POLICY, policy)
+
+
+def _implied(symbol: Symbol, decisions: dict[Symbol, bool]) -> bool | None:
+    """What follows for `symbol` from conditions on the same value: equal to one constant, it is true and equal to no other."""
+    kind, *operands = symbol.parts
+    for other, outcome in decisions.items():
+        other_kind, *others = other.parts
+        if other_kind == "Equal" and outcome:
+            if symbol == others[0]:
+                return True
+            if kind == "Equal" and operands[0] == others[0] and operands[1] != others[1]:
+                return False
+        elif not outcome and kind == "Equal" and operands[0] == other:
+            return False
+    return None
+
+
+def precision_matters(cell: Cell, contents: list[object]) -> bool:
+    """Whether branches that leave `contents` in one cell differ in something that only makes sense together."""
+    return cell == POLICY or any(_precise(content) for content in contents)
+
+
+def _precise(content: object) -> bool:
+    match content:
+        case Policy():
+            return True
+        case Const(value=str(text)):
+            return text in HALF_POLICIES
+        case DType(name=name):
+            return name in HALF_POLICIES
+        case Instance(cls=Api(path=path)):
+            return path == "keras.optimizers.LossScaleOptimizer"
+        case Choice():
+            return any(_precise(option) for option in content.options)
+        case _:
+            return False
+
+
+def merge_contents(contents: list[object]) -> object:
+    """What a cell holds when any of `contents` may be there."""
+    values = [content for content in contents if isinstance(content, Value)]
+    if len(values) == len(contents):
+        if all(isinstance(value, Policy) for value in values):
+            return Policy(None)
+        if all(isinstance(value, Tuple) for value in values):
+            return merge_items([value for value in values if isinstance(value, Tuple)])
+        return choice(values)
+    entries = [content for content in contents if isinstance(content, Entries)]
+    if len(entries) == len(contents):
+        return merge_entries(entries)
+    return contents[0]
+
+
+def merge_items(alternatives: list[Tuple]) -> Tuple:
+    """One sequence for several: position by position while they are of one length, else the common start and a rest."""
+    length = min(len(items.items) for items in alternatives)
+    if all(items.rest is None and len(items.items) == length for items in alternatives):
+        return Tuple(tuple(choice([items.items[i] for items in alternatives]) for i in range(length)))
+    head: list[Value] = []
+    for i in range(length):
+        if any(items.items[i] != alternatives[0].items[i] for items in alternatives):
+            break
+        head.append(alternatives[0].items[i])
+    rest = [value for items in alternatives for value in (*items.items[len(head) :], *([items.rest] if items.rest else []))]
+    return Tuple(tuple(head), choice(rest) if rest else None)
+
+
+def merge_entries(alternatives: list[Entries]) -> Entries:
+    """One dict for several: the keys of all of them."""
+    keys: dict[Value, list[Value]] = {}
+    rests = [entries.rest for entries in alternatives if entries.rest is not None]
+    for entries in alternatives:
+        for key, value in entries.pairs:
+            keys.setdefault(key, []).append(value)
+    return Entries(tuple((key, choice(values)) for key, values in keys.items()), choice(rests) if rests else None)
+

@@ -1,0 +1,212 @@
+"""Imports: running a module's top level once per world, and what an import statement binds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.code import block, dotted
+from mplint.interpreter.frames import Frame
+from mplint.interpreter.state import POLICY, State
+from mplint.interpreter.trace import Event, PolicySet
+from mplint.interpreter.values import UNKNOWN, Api, Const, Module, Policy, Value
+from mplint.source.file import ParseFault, SourceError
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+
+@dataclass
+class Loaded:
+    """What importing a module does beside filling its namespace and making layers and models (they are `Program.imports`)."""
+
+    events: tuple[Event, ...] = ()
+    """Where it sets the policy."""
+    policy: Policy | None = None
+    """The global policy that its top level leaves, where it sets one."""
+    needs: tuple[Path, ...] = ()
+    """The modules that it imports."""
+    cut: bool = False
+    quiet: bool = True
+    """Whether neither it nor what it imports does anything but fill namespaces."""
+
+
+class Shelf:
+    """The namespaces of all modules imported under one policy in one generation, shared by the runs that start there.
+
+    A module whose top level has several worlds, or that is imported under another policy, is not on the shelf: it is run in
+    the run that imports it.
+    """
+
+    def __init__(self, policy: Policy, generation: str) -> None:
+        self.policy = policy
+        self.generation = generation
+        self.state = State()
+        self.state.pins = 1
+        self.loaded: dict[Path, Loaded | None] = {}
+
+
+def load(m: Machine, path: Path, name: str | None = None) -> Frame:
+    """Import the module in the file `path`: run its top level unless this run has done so; its namespace."""
+    frame = m.program.module_frame(path)
+    if path in m.imported:
+        return frame
+    if name is None and m.policy == m.shelf.policy:
+        loaded = _on_shelf(m, path)
+        if loaded is not None:
+            _apply(m, path, loaded)
+            return frame
+    m.imported[path] = None
+    _run(m, path, frame, name)
+    return frame
+
+
+def _apply(m: Machine, path: Path, loaded: Loaded) -> None:
+    """Do to a run what importing the module does, the modules that it imports first."""
+    if path in m.imported:
+        return
+    m.imported[path] = None
+    if loaded.quiet:
+        return
+    for needed in loaded.needs:
+        below = m.shelf.loaded.get(needed)
+        if below is not None:
+            _apply(m, needed, below)
+    m.trace.events.extend(loaded.events)
+    m.trace.cut = m.trace.cut or loaded.cut
+    if loaded.policy is not None:
+        m.set_policy(loaded.policy)
+
+
+def _on_shelf(m: Machine, path: Path) -> Loaded | None:
+    """The module on the shelf, put there now if need be; None where it cannot be."""
+    shelf = m.shelf
+    if path in shelf.loaded:
+        return shelf.loaded[path]
+    loaded = shelf.loaded[path] = Loaded()  # already there for the modules that it imports and that import it
+    machine = m.another(shelf)
+    machine.imported[path] = None
+    try:
+        _run(machine, path, m.program.module_frame(path), None)
+    except Split:
+        shelf.loaded[path] = None
+        return None
+    except OutOfBudget:
+        loaded.cut = True
+    changes = machine.state.above(shelf.state)
+    policy = changes.pop(POLICY, None)
+    shelf.state.cells.update(changes)
+    loaded.events = tuple(event for event in machine.trace.events if isinstance(event, PolicySet))
+    if len(machine.trace.events) > len(loaded.events):
+        m.program.imports.append((path, machine))
+    loaded.policy = policy if isinstance(policy, Policy) else None
+    loaded.needs = tuple(needed for needed in machine.imported if needed != path)
+    below = [shelf.loaded.get(needed) for needed in loaded.needs]
+    loaded.quiet = (
+        not loaded.events and loaded.policy is None and not loaded.cut and all(each is None or each.quiet for each in below)
+    )
+    return loaded
+
+
+def _run(m: Machine, path: Path, frame: Frame, name: str | None) -> None:
+    m.state.set((frame, "__name__"), Const(name or m.program.project.module_name(path)))
+    context, m.context = m.context, m.program.root_context
+    stack, m.stack = m.stack, [Activation(frame)]
+    try:
+        tree = m.program.source(path).module
+    except (SourceError, ParseFault):  # reported as MP001 by whoever asked for the file
+        m.state.set((frame, "*"), UNKNOWN)
+    else:
+        m.execute(frame, block(tree))
+    finally:
+        m.context, m.stack = context, stack
+
+
+def imported(m: Machine, frame: Frame, node: cst.Import) -> Iterator[tuple[str, Value]]:
+    """The bindings of `import a.b as c, d`."""
+    for alias in node.names:
+        name = dotted(alias.name)
+        value = find(m, frame, name, 0)
+        if alias.asname is not None:
+            yield dotted(alias.asname.name), value
+        else:
+            yield name.partition(".")[0], value if "." not in name else find(m, frame, name.partition(".")[0], 0)
+
+
+def imported_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> Iterator[tuple[str, Value]]:
+    """The bindings of `from a.b import c as d`."""
+    name = dotted(node.module) if node.module is not None else ""
+    level = len(node.relative)
+    source = find(m, frame, name, level)
+    if isinstance(node.names, cst.ImportStar):
+        yield from _star(m, source)
+        return
+    for alias in node.names:
+        wanted = dotted(alias.name)
+        bound = dotted(alias.asname.name) if alias.asname is not None else wanted
+        yield bound, member(m, frame, source, wanted, name, level)
+
+
+def member(m: Machine, frame: Frame, source: Value, wanted: str, name: str, level: int) -> Value:
+    """`wanted` out of an imported module: a binding of it, or a module below it."""
+    match source:
+        case Module(frame=namespace):
+            found = m.state.get((namespace, wanted))
+            if isinstance(found, Value):
+                return found
+            below = find(m, frame, f"{name}.{wanted}" if name else wanted, level)
+            if isinstance(below, Module):
+                m.state.set((namespace, wanted), below)
+                return below
+            lazy = m.state.get((namespace, "*"))
+            return lazy if isinstance(lazy, Value) else UNKNOWN
+        case Api():
+            return m.attribute(source, wanted, m.place(frame, cst.Name(wanted)))
+        case _:
+            return UNKNOWN
+
+
+def _star(m: Machine, source: Value) -> Iterator[tuple[str, Value]]:
+    match source:
+        case Module(frame=namespace):
+            for name in namespace.bound:
+                value = m.state.get((namespace, name))
+                if isinstance(value, Value) and not name.startswith("_"):
+                    yield name, value
+        case Api(path=path):
+            for name in m.program.table.names_below(path):
+                yield name, Api(m.program.table.canonical(f"{path}.{name}"), f"{path}.{name}")
+        case _:
+            pass
+
+
+def find(m: Machine, frame: Frame, name: str, level: int) -> Value:
+    """The module `name` imported from the file of `frame`; of the program it is loaded, else a name of a library."""
+    resolved = m.program.project.resolve(name, level, frame.source.path)
+    if isinstance(resolved, Path):
+        if not level:
+            _load_packages(m, frame, name)
+        return Module(load(m, resolved))
+    if not resolved:
+        return UNKNOWN
+    return Api(m.program.table.canonical(resolved), resolved)
+
+
+def _load_packages(m: Machine, frame: Frame, name: str) -> None:
+    """Importing a.b.c imports a and a.b, and makes each an attribute of the one before."""
+    parts = name.split(".")
+    before: Frame | None = None
+    for count in range(1, len(parts) + 1):
+        resolved = m.program.project.resolve(".".join(parts[:count]), 0, frame.source.path)
+        if not isinstance(resolved, Path):
+            before = None
+            continue
+        here = load(m, resolved)
+        if before is not None and m.state.get((before, parts[count - 1])) is None:
+            m.state.set((before, parts[count - 1]), Module(here))
+        before = here

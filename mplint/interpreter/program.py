@@ -1,0 +1,117 @@
+"""The program under analysis: its modules and code objects, and what all runs share.
+
+Contexts, frames and addresses are interned here, so that they mean the same in every world.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from mplint.interpreter.code import ClassCode, Code, FunctionCode
+from mplint.interpreter.frames import Context, Frame
+from mplint.interpreter.keras.names import Names
+from mplint.interpreter.modules import Shelf
+from mplint.interpreter.values import Address, Class, Const, Place, Policy
+from mplint.source.file import SourceFile
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+    from mplint.project.modules import Project
+
+
+class Program:
+    """A project seen by the interpreter."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.table = Names()
+        self.root_context = Context(None, None, 0)
+        self.entered: set[cst.CSTNode] = set()
+        """Functions that some call in the program has entered."""
+        self.roots: set[cst.CSTNode] = set()
+        """Functions that are run on their own, since nothing in the program entered them."""
+        self.parts: set[Address] = set()
+        """Models that some run uses as a part of something larger."""
+        self.escaped: set[Address] = set()
+        """Objects that some run loses sight of."""
+        self.settled: set[Address] = set()
+        """Models whose half-precision results some run casts to float32."""
+        self.steps: dict[tuple[str, Place | None, Context | None], set[Address]] = {}
+        """Computations inside models (not their ends), by kind, place and context: the models that they are inside of."""
+        self.context_managers: set[object] = set()
+        """Function nodes under @contextmanager."""
+        self.literals: dict[int, Const] = {}
+        self.imports: list[tuple[Path, Machine]] = []
+        """The runs that put modules on shelves and made layers or models there."""
+        self._shelves: dict[tuple[Policy, str], Shelf] = {}
+        self._codes: dict[int, Code] = {}
+        self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
+        self._modules: dict[Path, Frame] = {}
+        self._addresses: dict[tuple[int, Context, str], Address] = {}
+
+    def source(self, path: Path) -> SourceFile:
+        """The file `path`."""
+        return self.project.source(path)
+
+    def shelf(self, policy: Policy, generation: str) -> Shelf:
+        """The modules imported under `policy`."""
+        key = (policy, generation)
+        found = self._shelves.get(key)
+        if found is None:
+            found = self._shelves[key] = Shelf(policy, generation)
+        return found
+
+    def module_frame(self, path: Path) -> Frame:
+        """The namespace of the module in the file `path`."""
+        found = self._modules.get(path)
+        if found is None:
+            found = self._modules[path] = Frame("module", self.source(path), None, self.root_context, None, None)
+        return found
+
+    def frame(
+        self,
+        node: cst.CSTNode,
+        kind: str,
+        source: SourceFile,
+        code: Code | None,
+        context: Context,
+        parent: Frame | None,
+        names: frozenset[str] | None,
+        owner: Class | None,
+    ) -> Frame:
+        """The frame of running `node` in `context`."""
+        key = (id(node), context, parent)
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = Frame(kind, source, code, context, parent, names, owner)
+        return found
+
+    def address(self, place: Place, context: Context, role: str) -> Address:
+        """The address of what `place` makes in `context`."""
+        key = (id(place.node), context, role)
+        found = self._addresses.get(key)
+        if found is None:
+            found = self._addresses[key] = Address(place, context, role)
+        return found
+
+    def function_code(self, node: cst.FunctionDef | cst.Lambda, source: SourceFile, frame: Frame) -> FunctionCode:
+        """The code object of a function, read once."""
+        found = self._codes.get(id(node))
+        if not isinstance(found, FunctionCode):
+            name = node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"
+            found = self._codes[id(node)] = FunctionCode(node, source, _qualified(frame, name))
+        return found
+
+    def class_code(self, node: cst.ClassDef, source: SourceFile, frame: Frame) -> ClassCode:
+        """The code object of a class, read once."""
+        found = self._codes.get(id(node))
+        if not isinstance(found, ClassCode):
+            found = self._codes[id(node)] = ClassCode(node, source, _qualified(frame, node.name.value))
+        return found
+
+
+def _qualified(frame: Frame, name: str) -> str:
+    return f"{frame.code.qualname}.{name}" if frame.code is not None else name

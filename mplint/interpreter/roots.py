@@ -1,0 +1,172 @@
+"""Functions and methods that no call was seen to enter: each is run once, with its defaults or unknown arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import libcst as cst
+
+from mplint.interpreter import modules
+from mplint.interpreter.activations import OutOfBudget, Split
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras.info import keras_base_of
+from mplint.interpreter.machine import Machine
+from mplint.interpreter.program import Program
+from mplint.interpreter.state import State
+from mplint.interpreter.values import (
+    HALF_POLICIES,
+    Bound,
+    Class,
+    Function,
+    Instance,
+    Made,
+    Place,
+    Policy,
+    StaticMethod,
+    Tensor,
+    Value,
+)
+from mplint.interpreter.worlds import Entry, Exploration, Run, new_machine, run_entry
+from mplint.source.file import ParseFault, SourceError
+
+MAX_ROOT_STEPS: Final = 60_000
+"""Expressions evaluated in one run of a function that nobody was seen to call."""
+_WORDS: Final = ("float16", "mixed_", "precision", "'half'", '"half"')
+
+
+def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
+    """Run what nothing has entered in the module `entry.path`, under the policy of `entry`."""
+    try:
+        tree = program.source(entry.path).module
+    except (SourceError, ParseFault):
+        return
+    left = [
+        (owner, node)
+        for owner, node in functions(tree)
+        if (node not in program.entered or node in program.roots)
+        and (not node.name.value.startswith("__") or node.name.value == "__call__")
+    ]
+    if entry.policy.name not in HALF_POLICIES:
+        left = [(owner, node) for owner, node in left if _may_set(program, entry, node)]
+    if not left:
+        return
+    own = _own_policy(program, entry)
+    entry = replace(entry, borrowed=own.name not in HALF_POLICIES, budget=MAX_ROOT_STEPS)
+    objects: dict[cst.ClassDef, _Made | None] = {}
+    for owner, node in left:
+        if node in program.entered and node not in program.roots:
+            continue  # entered by another root by now
+        program.roots.add(node)
+        name = f"{entry.path.name}:{owner.name.value + '.' if owner else ''}{node.name.value}"
+        here = replace(entry, name=name)
+        made: _Made | None = None
+        if owner is not None:
+            if owner not in objects:
+                objects[owner] = _construct(program, found, here, owner)
+            made = objects[owner]
+            if made is not None:
+                here = replace(here, start=made.state)
+        for _ in run_entry(program, found, here, _root(entry, owner, node, made)):
+            pass
+
+
+def functions(tree: cst.Module) -> Iterator[tuple[cst.ClassDef | None, cst.FunctionDef]]:
+    """The functions of a module and the methods of its classes, wherever conditional blocks put them."""
+    stack: list[tuple[cst.ClassDef | None, cst.CSTNode]] = [(None, node) for node in reversed(tree.body)]
+    while stack:
+        owner, node = stack.pop()
+        match node:
+            case cst.FunctionDef():
+                yield owner, node
+            case cst.ClassDef():
+                stack.extend((node, inner) for inner in reversed(node.body.body))
+            case cst.If() | cst.Try() | cst.With() | cst.Else():
+                stack.extend((owner, inner) for inner in reversed(node.body.body))
+                orelse = getattr(node, "orelse", None)
+                if orelse is not None:
+                    stack.append((owner, orelse))
+            case _:
+                pass
+
+
+def _may_set(program: Program, entry: Entry, node: cst.CSTNode) -> bool:
+    """Whether the text of a function speaks of precision at all: else it has no half precision to be run for."""
+    source = program.source(entry.path)
+    span = source.span(node)
+    return any(word in source.text[span.start : span.end] for word in _WORDS)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """An object of a class, and the state in which it has just been made."""
+
+    state: State
+    value: Value
+
+
+def _own_policy(program: Program, entry: Entry) -> Policy:
+    """The policy that the module sets by itself when it is imported."""
+    machine = new_machine(program, replace(entry, policy=Policy("float32")), {}, True)
+    try:
+        modules.load(machine, entry.path)
+    except (Split, OutOfBudget):
+        return Policy(None)
+    return machine.policy
+
+
+def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef) -> _Made | None:
+    """An object of the class, made once for all of its methods.  None where making it has several worlds."""
+    values: list[Value | None] = []
+
+    def run(m: Machine) -> None:
+        modules.load(m, entry.path)
+        m.set_policy(entry.policy)
+        values.append(_object(m, entry, owner))
+
+    worlds = list(run_entry(program, found, replace(entry, name=f"{entry.path.name}:{owner.name.value}"), run))
+    if len(worlds) != 1 or len(values) != 1 or values[0] is None:
+        return None
+    state = worlds[0].machine.state
+    state.pins += 1
+    return _Made(state, values[0])
+
+
+def _object(m: Machine, entry: Entry, owner: cst.ClassDef) -> Value | None:
+    frame = m.program.module_frame(entry.path)
+    cls = m.state.get((frame, owner.name.value))
+    if not isinstance(cls, Class) or cls.code.node is not owner:
+        return None
+    return m.call(cls, Arguments(), Place(frame.source, owner))
+
+
+def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None) -> Run:
+    def run(m: Machine) -> None:
+        frame = modules.load(m, entry.path)
+        m.set_policy(entry.policy)
+        place = Place(frame.source, node)
+        if owner is None:
+            value = m.state.get((frame, node.name.value))
+            if isinstance(value, Function) and value.code.node is node:
+                m.call(value, Arguments(), place)
+            return
+        cls = m.state.get((frame, owner.name.value))
+        held = m.state.get((cls.frame, node.name.value)) if isinstance(cls, Class) else None
+        if isinstance(held, StaticMethod):
+            m.call(held, Arguments(), place)
+        elif isinstance(held, Function):
+            instance = made.value if made is not None else _object(m, entry, owner)
+            if isinstance(instance, Instance):
+                _method(m, instance, held, place)
+
+    return run
+
+
+def _method(m: Machine, instance: Instance, held: Function, place: Place) -> None:
+    """Run a method on an object: `call` of a layer through the layer, so that its input is cast."""
+    if held.code.name == "call" and keras_base_of(m, instance) is not None:
+        unseen = Tensor(None, Made("argument", place, m.context), False)
+        m.call(instance, Arguments((unseen,)), place)
+    else:
+        m.call(Bound(instance, held), Arguments(), place)

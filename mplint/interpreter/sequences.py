@@ -1,0 +1,156 @@
+"""Lists, tuples, dicts and ranges: iterating, indexing and combining what is known of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.values import (
+    UNKNOWN,
+    Array,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    Entries,
+    Instance,
+    List,
+    Made,
+    Place,
+    Range,
+    Tensor,
+    Tuple,
+    Unknown,
+    Value,
+    choice,
+    derived,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+MAX_PASSES: Final = 40
+"""A loop over more elements than this is run to a fixpoint instead of element by element."""
+_MAX_RANGE: Final = 256
+
+
+def anything(items: Tuple) -> Value:
+    """One element of the sequence, whichever."""
+    values = [*items.items, *([items.rest] if items.rest is not None else [])]
+    return choice(values) if values else UNKNOWN
+
+
+def item(items: Tuple, index: int) -> Value:
+    """The element at `index` (negative: from the end)."""
+    if items.rest is None and -len(items.items) <= index < len(items.items):
+        return items.items[index]
+    if 0 <= index < len(items.items):
+        return items.items[index]
+    if items.rest is None:
+        return UNKNOWN
+    return anything(items)
+
+
+def slice_of(items: Tuple, start: Value, stop: Value, step: Value) -> Tuple:
+    """`items[start:stop:step]`."""
+    bounds = numbers(start, stop, step)
+    if items.rest is None and bounds is not None:
+        return Tuple(items.items[bounds])
+    return Tuple((), anything(items)) if items.items or items.rest else items
+
+
+def numbers(start: Value, stop: Value, step: Value) -> slice | None:
+    """The slice that constant bounds make; None where they are no constants, or no slice."""
+    bounds: list[int | None] = []
+    for bound in (start, stop, step):
+        if not isinstance(bound, Const) or not (bound.value is None or isinstance(bound.value, int)):
+            return None
+        bounds.append(bound.value)
+    return None if bounds[2] == 0 else slice(*bounds)
+
+
+def concatenate(left: Tuple, right: Tuple) -> Tuple:
+    """`left + right`."""
+    if left.rest is None:
+        return Tuple(left.items + right.items, right.rest)
+    return Tuple(left.items, choice([left.rest, *right.items, *([right.rest] if right.rest else [])]))
+
+
+def updated(entries: Entries, more: Entries) -> Entries:
+    """A dict after `update`."""
+    keys = {key for key, _ in more.pairs}
+    fresh = dict(more.pairs)
+    pairs = [(key, fresh.get(key, value)) for key, value in entries.pairs]
+    have = {key for key, _ in entries.pairs}
+    pairs += [(key, value) for key, value in more.pairs if key not in have]
+    rests = [rest for rest in (entries.rest, more.rest) if rest is not None]
+    if more.rest is not None:  # an unknown key may hit a known one
+        pairs = [(key, value if key in keys else choice([value, more.rest])) for key, value in pairs]
+    return Entries(tuple(pairs), choice(rests) if rests else None)
+
+
+def lookup(entries: Entries, key: Value) -> Value | None:
+    """The value under `key`; None when there is none."""
+    for known, value in entries.pairs:
+        if known == key:
+            return value
+    if isinstance(key, (Const, Tuple)):
+        return entries.rest
+    values = [value for _, value in entries.pairs] + ([entries.rest] if entries.rest is not None else [])
+    return choice(values) if values else None
+
+
+def iterate(m: Machine, value: Value, place: Place, want: int | None = None) -> Tuple:
+    """The elements that iterating over `value` gives; `want` is how many an unpacking expects."""
+    match value:
+        case Tuple():
+            return value
+        case List():
+            return m.items(value)
+        case Dict():
+            entries = m.entries(value)
+            return Tuple(tuple(key for key, _ in entries.pairs), UNKNOWN if entries.rest is not None else None)
+        case Range():
+            numbers = range(value.start, value.stop, value.step)
+            if len(numbers) <= _MAX_RANGE:
+                return Tuple(tuple(Const(number) for number in numbers))
+            return Tuple((), UNKNOWN)
+        case Const(value=str(text)) if len(text) <= _MAX_RANGE:
+            return Tuple(tuple(Const(character) for character in text))
+        case Choice():
+            sequences = [iterate(m, option, place, want) for option in value.options]
+            length = len(sequences[0].items)
+            if all(s.rest is None and len(s.items) == length for s in sequences):
+                return Tuple(tuple(choice([s.items[i] for s in sequences]) for i in range(length)))
+            return Tuple((), choice([anything(s) for s in sequences]))
+        case Tensor():
+            part = part_of(m, value, place)
+            return Tuple((part,) * want) if want else Tuple((), part)
+        case Array():
+            return Tuple((), value)
+        case Instance(cls=Class()):
+            result = _iterated(m, value, place)
+            return Tuple((), UNKNOWN) if result is None else iterate(m, result, place, want)
+        case Unknown():
+            if want:
+                return Tuple(tuple(derived("item", value, str(i)) for i in range(want)))
+            return Tuple((), derived("element", value))
+        case _:
+            return Tuple((), UNKNOWN)
+
+
+def _iterated(m: Machine, value: Instance, place: Place) -> Value | None:
+    """What the program's own `__iter__` gives, where it is a generator or returns a container."""
+    method = class_attribute(m, value.cls, "__iter__") if isinstance(value.cls, Class) else None
+    if method is None:
+        return None
+    result = m.call(Bound(value, method), Arguments(), place)
+    return result if isinstance(result, (List, Tuple)) else None
+
+
+def part_of(m: Machine, tensor: Tensor, place: Place) -> Tensor:
+    """A slice, element or other part of a tensor: the same numbers, so the same dtype and the same softmax."""
+    made = Made("operation", place, m.context, by="part", operands=(tensor,), computed_in=tensor.dtype)
+    return Tensor(tensor.dtype, made, tensor.symbolic, tensor.softmax)

@@ -1,0 +1,119 @@
+"""The state of a run: one persistent map from cells to values.
+
+A cell is a pair of an owner and a name: `(frame, "x")` a variable, `(address, "attr")` a field of an object,
+`(GLOBAL, "policy")` the global policy.  Maps are stacked in layers, so that a fork costs nothing and a join costs what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+Cell = tuple[object, str]
+
+GLOBAL: Final = object()
+"""Owner of what the whole process shares: the dtype policy, the distribution strategy."""
+POLICY: Final[Cell] = (GLOBAL, "policy")
+
+_MISSING: Final = object()
+
+
+class State:
+    """A layer over `parent`.
+
+    While `pins` is not 0, others stand on the layer (branches that are being run, states in which a function was left), and it
+    must not be written.
+    """
+
+    __slots__ = ("cells", "depth", "parent", "pins")
+
+    def __init__(self, parent: State | None = None, cells: dict[Cell, object] | None = None) -> None:
+        self.parent = parent
+        self.cells: dict[Cell, object] = {} if cells is None else cells
+        self.depth: int = parent.depth + 1 if parent else 0
+        self.pins = 0
+
+    def get(self, cell: Cell) -> object | None:
+        """The contents of `cell`, or None when nothing was written there."""
+        layer: State | None = self
+        while layer is not None:
+            found = layer.cells.get(cell)
+            if found is not None:
+                return found
+            layer = layer.parent
+        return None
+
+    def set(self, cell: Cell, value: object) -> None:
+        """Write `cell`."""
+        self.cells[cell] = value
+
+    def fork(self) -> State:
+        """A state that starts as this one; this one must not be written while the fork lives."""
+        return State(self)
+
+    def settled(self, base: State) -> State:
+        """The same contents as close to `base`, a layer below, as can be: in it, or in one layer on top."""
+        if self is base:
+            return base
+        changes = self.above(base)
+        if base.pins:
+            return State(base, changes)
+        base.cells.update(changes)
+        return base
+
+    def above(self, ancestor: State) -> dict[Cell, object]:
+        """What was written since `ancestor`, newest first wins."""
+        layers = []
+        layer: State | None = self
+        while layer is not ancestor:
+            assert layer is not None
+            layers.append(layer.cells)
+            layer = layer.parent
+        if len(layers) == 1:
+            return layers[0]
+        merged: dict[Cell, object] = {}
+        for cells in reversed(layers):
+            merged.update(cells)
+        return merged
+
+
+def common(states: Iterable[State]) -> State | None:
+    """The nearest layer that all of `states` stand on."""
+    meeting: State | None = None
+    for state in states:
+        if meeting is None:
+            meeting = state
+            continue
+        left: State | None = meeting
+        right: State | None = state
+        while left is not right:
+            if left is None or right is None:
+                return None
+            if left.depth >= right.depth:
+                left = left.parent
+            else:
+                right = right.parent
+        meeting = left
+    return meeting
+
+
+def join(states: list[State], merge: Callable[[Cell, list[object]], object]) -> State:
+    """The state in which each of `states` is possible; `merge` joins the differing contents of a cell."""
+    if len(states) == 1:
+        return states[0]
+    base = common(states)
+    assert base is not None, "all states of a run stand on its first"
+    changes = [state.above(base) for state in states]
+    cells: dict[Cell, object] = {}
+    for cell in {cell: None for change in changes for cell in change}:
+        values: list[object] = []
+        for change in changes:
+            value = change.get(cell, _MISSING)
+            if value is _MISSING:
+                value = base.get(cell)
+            # what one arm never made cannot be used behind the join unless the other arm was taken
+            if value is not None and not any(value is seen or value == seen for seen in values):
+                values.append(value)
+        cells[cell] = values[0] if len(values) == 1 else merge(cell, values)
+    return State(base, cells)
+

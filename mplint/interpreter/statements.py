@@ -1,0 +1,493 @@
+"""Statements: control flow over forked and joined states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from mplint.interpreter import modules, objects, sequences
+from mplint.interpreter.activations import Loop
+from mplint.interpreter.code import block, dotted
+from mplint.interpreter.conditions import condition, truth
+from mplint.interpreter.expressions import binary
+from mplint.interpreter.frames import Frame
+from mplint.interpreter.sequences import MAX_PASSES
+from mplint.interpreter.state import State
+from mplint.interpreter.targets import assign, bind
+from mplint.interpreter.values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Const,
+    Dict,
+    Entries,
+    Function,
+    Instance,
+    List,
+    Place,
+    Symbol,
+    Tuple,
+    Unknown,
+    Value,
+    choice,
+    derived,
+)
+from mplint.source.walk import walk
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_ROUNDS: Final = 2
+
+
+def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
+    """Run `body`; false when control does not reach its end."""
+    for statement in body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            if not execute(m, frame, statement.body):
+                return False
+            continue
+        handler = _HANDLERS.get(type(statement))
+        if handler is not None and not handler(m, frame, statement):
+            return False
+    return True
+
+
+# -- simple statements
+
+
+def _expression(m: Machine, frame: Frame, node: cst.Expr) -> bool:
+    m.evaluate(frame, node.value)
+    return not (isinstance(node.value, cst.Call) and dotted(node.value.func) in ("sys.exit", "exit", "quit", "os._exit"))
+
+
+def _assign(m: Machine, frame: Frame, node: cst.Assign) -> bool:
+    value = m.evaluate(frame, node.value)
+    for target in node.targets:
+        assign(m, frame, target.target, value)
+    return True
+
+
+def _annotated(m: Machine, frame: Frame, node: cst.AnnAssign) -> bool:
+    if node.value is not None:
+        assign(m, frame, node.target, m.evaluate(frame, node.value))
+    return True
+
+
+def _augmented(m: Machine, frame: Frame, node: cst.AugAssign) -> bool:
+    left = m.evaluate(frame, node.target)
+    right = m.evaluate(frame, node.value)
+    operator = type(node.operator).__name__.removesuffix("Assign")
+    if operator == "Add" and isinstance(left, List):
+        items, more = m.items(left), sequences.iterate(m, right, m.place(frame, node))
+        m.put_items(left.address, sequences.concatenate(items, more))
+        return True
+    if operator == "BitOr" and isinstance(left, Dict) and isinstance(right, Dict):
+        m.put_entries(left.address, sequences.updated(m.entries(left), m.entries(right)))
+        return True
+    assign(m, frame, node.target, binary(m, operator, left, right, m.place(frame, node)))
+    return True
+
+
+def _return(m: Machine, frame: Frame, node: cst.Return) -> bool:
+    value = m.evaluate(frame, node.value) if node.value is not None else NONE
+    if m.stack:
+        activation = m.stack[-1]
+        activation.exits.append((m.capture(), value, tuple(activation.path)))
+    return False
+
+
+def _raise(m: Machine, frame: Frame, node: cst.Raise) -> bool:
+    if node.exc is not None:
+        m.evaluate(frame, node.exc)
+    return False
+
+
+def _break(m: Machine, frame: Frame, node: cst.Break) -> bool:
+    if m.stack and m.stack[-1].loops:
+        m.stack[-1].loops[-1].breaks.append(m.capture())
+    return False
+
+
+def _continue(m: Machine, frame: Frame, node: cst.Continue) -> bool:
+    if m.stack and m.stack[-1].loops:
+        m.stack[-1].loops[-1].continues.append(m.capture())
+    return False
+
+
+def _assert(m: Machine, frame: Frame, node: cst.Assert) -> bool:
+    return truth(m, m.evaluate(frame, node.test)) is not False
+
+
+def _delete(m: Machine, frame: Frame, node: cst.Del) -> bool:
+    targets = node.target.elements if isinstance(node.target, cst.Tuple) else [node.target]
+    for target in targets:
+        inner = target.value if isinstance(target, cst.Element) else target
+        if isinstance(inner, cst.Subscript):
+            container = m.evaluate(frame, inner.value)
+            if isinstance(container, List):
+                m.put_items(container.address, Tuple((), sequences.anything(m.items(container))))
+            elif isinstance(container, Dict) and len(inner.slice) == 1 and isinstance(inner.slice[0].slice, cst.Index):
+                key = m.evaluate(frame, inner.slice[0].slice.value)
+                entries = m.entries(container)
+                m.put_entries(container.address, Entries(tuple(p for p in entries.pairs if p[0] != key), entries.rest))
+    return True
+
+
+# -- definitions and imports
+
+
+def _function(m: Machine, frame: Frame, node: cst.FunctionDef) -> bool:
+    value = objects.define_function(m, frame, node)
+    bind(m, frame, node.name.value, value)
+    return True
+
+
+def _class(m: Machine, frame: Frame, node: cst.ClassDef) -> bool:
+    bind(m, frame, node.name.value, objects.define_class(m, frame, node))
+    return True
+
+
+def _import(m: Machine, frame: Frame, node: cst.Import) -> bool:
+    for name, value in modules.imported(m, frame, node):
+        bind(m, frame, name, value)
+    return True
+
+
+def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
+    for name, value in modules.imported_from(m, frame, node):
+        bind(m, frame, name, value)
+    return True
+
+
+# -- branches
+
+
+def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
+    outcome, symbol, positive, narrowed = condition(m, frame, node.test)
+    otherwise: Sequence[cst.CSTNode] = ()
+    if isinstance(node.orelse, cst.Else):
+        otherwise = block(node.orelse.body)
+    elif node.orelse is not None:
+        otherwise = (node.orelse,)
+    body = block(node.body)
+    if outcome is not None:
+        return execute(m, frame, body if outcome else otherwise)
+    def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
+        def run() -> bool:
+            for name, values in narrowed.items():
+                kept = values[0] if taken else values[1]
+                if kept:
+                    bind(m, frame, name, choice(kept))
+            with m.assuming(symbol, taken if positive else not taken):
+                return execute(m, frame, statements)
+
+        return run
+
+    return m.alternatives([arm(body, True), arm(otherwise, False)], (symbol,) if symbol else ())
+
+
+def _match(m: Machine, frame: Frame, node: cst.Match) -> bool:
+    subject = m.evaluate(frame, node.subject)
+    decided = False
+
+    def arm(case: cst.MatchCase) -> Callable[[], bool]:
+        def run() -> bool:
+            nonlocal decided
+            if decided:
+                return False
+            matched = _pattern(m, frame, case.pattern, subject)
+            if matched is not False and case.guard is not None:
+                guard = truth(m, m.evaluate(frame, case.guard))
+                matched = matched and guard if guard is not False else False
+            if matched is False:
+                return False
+            decided = bool(matched)
+            return execute(m, frame, block(case.body))
+
+        return run
+
+    def unmatched() -> bool:
+        return not decided
+
+    return m.alternatives([*(arm(case) for case in node.cases), unmatched])
+
+
+def _pattern(m: Machine, frame: Frame, pattern: cst.MatchPattern, subject: Value) -> bool | None:
+    match pattern:
+        case cst.MatchAs():
+            inner = True if pattern.pattern is None else _pattern(m, frame, pattern.pattern, subject)
+            if pattern.name is not None and inner is not False:
+                bind(m, frame, pattern.name.value, subject)
+            return inner
+        case cst.MatchValue():
+            wanted = m.evaluate(frame, pattern.value)
+            equal = binary(m, "Equal", subject, wanted, m.place(frame, pattern))
+            return truth(m, equal)
+        case cst.MatchSingleton():
+            wanted = m.evaluate(frame, pattern.value)
+            return subject == wanted if isinstance(subject, Const) else None
+        case cst.MatchOr():
+            outcomes = [_pattern(m, frame, element.pattern, subject) for element in pattern.patterns]
+            return True if True in outcomes else None if None in outcomes else False
+        case cst.MatchSequence():
+            place = m.place(frame, pattern)
+            sequence = sequences.iterate(m, subject, place)
+            for i, element in enumerate(pattern.patterns):
+                if isinstance(element, cst.MatchSequenceElement):
+                    _pattern(m, frame, element.value, sequences.item(sequence, i))
+            if sequence.rest is None and isinstance(subject, (Tuple, List)):
+                starred = any(isinstance(element, cst.MatchStar) for element in pattern.patterns)
+                if not starred and len(sequence.items) != len(pattern.patterns):
+                    return False
+            return None
+        case _:
+            from_names = (inner for inner in _captured(pattern))
+            for name in from_names:
+                bind(m, frame, name, derived("match", subject, name))
+            return None
+
+
+def _captured(pattern: cst.CSTNode) -> list[str]:
+    return [node.name.value for node in walk(pattern) if isinstance(node, cst.MatchAs) and node.name is not None]
+
+
+# -- loops
+
+
+def _for(m: Machine, frame: Frame, node: cst.For) -> bool:
+    place = m.place(frame, node)
+    sequence = sequences.iterate(m, m.evaluate(frame, node.iter), m.place(frame, node.iter))
+    body = block(node.body)
+    otherwise = block(node.orelse.body) if node.orelse is not None else ()
+    if sequence.rest is None and len(sequence.items) <= MAX_PASSES:
+        passed = [_target(m, frame, node.target, item) for item in sequence.items]
+        return _unrolled(m, frame, place, body, passed, otherwise)
+    return _repeat(m, frame, place, body, _target(m, frame, node.target, sequences.anything(sequence)), otherwise)
+
+
+def _target(m: Machine, frame: Frame, target: cst.CSTNode, value: Value) -> Callable[[], None]:
+    return lambda: assign(m, frame, target, value)
+
+
+def _unrolled(
+    m: Machine,
+    frame: Frame,
+    place: Place,
+    body: Sequence[cst.CSTNode],
+    passes: Sequence[Callable[[], None]],
+    otherwise: Sequence[cst.CSTNode],
+) -> bool:
+    """Run the body once per element, each pass in a context of its own, and `otherwise` where no break left the loop."""
+    with _loop(m) as loop:
+        outer = m.context
+        falls = True
+        for index, start in enumerate(passes):
+            m.context = outer.at(place, index)
+            start()
+            if not _pass(m, frame, body, loop):
+                falls = False
+                break
+        m.context = outer
+        if falls and execute(m, frame, otherwise):
+            loop.breaks.append(m.state)
+    return loop.left
+
+
+def _pass(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], loop: Loop) -> bool:
+    """One pass of the body; false when it does not reach the next one."""
+    states = [m.state] if execute(m, frame, body) else []
+    states += loop.continues
+    loop.continues = []
+    if states:
+        m.state = states[0] if len(states) == 1 else m.join(states, _symbols(m))
+    return bool(states)
+
+
+def _repeat(
+    m: Machine,
+    frame: Frame,
+    place: Place,
+    body: Sequence[cst.CSTNode],
+    start: Callable[[], None],
+    otherwise: Sequence[cst.CSTNode] = (),
+) -> bool:
+    """Run the body an unknown number of times: until another pass changes nothing, or for a few rounds."""
+    with _loop(m) as loop:
+        outer = m.context
+        m.context = outer.at(place)
+        for _ in range(_ROUNDS):
+            base, captures = m.state, m.captures
+            base.pins += 1
+            m.state = base.fork()
+            start()
+            ran = [m.state] if _pass(m, frame, body, loop) else []
+            after = m.join([base.fork(), *ran], _symbols(m))
+            changes = after.above(base)
+            if m.captures == captures:
+                base.pins -= 1
+            news = any(_news(base, cell, value) for cell, value in changes.items())
+            m.state = after.settled(base)
+            if not news:
+                break
+        m.context = outer
+        if execute(m, frame, otherwise):
+            loop.breaks.append(m.state)
+    return loop.left
+
+
+def _news(base: State, cell: tuple[object, str], value: object) -> bool:
+    before = base.get(cell)
+    return before is not None and before != value
+
+
+def _symbols(m: Machine) -> tuple[Symbol, ...]:
+    return tuple(m.stack[-1].path[-1:]) if m.stack else ()
+
+
+@contextmanager
+def _loop(m: Machine) -> Iterator[Loop]:
+    """A loop: what its body adds to `breaks` are the states in which it may be left."""
+    loop = Loop()
+    activation = m.stack[-1]
+    activation.loops.append(loop)
+    entry, pins, exits = m.state, m.state.pins, len(activation.exits)
+    yield loop
+    activation.loops.pop()
+    if len(activation.exits) == exits:
+        entry.pins = pins
+    loop.left = m.resume(entry, loop.breaks, _symbols(m))
+
+
+def _while(m: Machine, frame: Frame, node: cst.While) -> bool:
+    place = m.place(frame, node)
+    body = block(node.body)
+    endless = isinstance(node.test, cst.Name) and node.test.value == "True"
+    with _loop(m) as loop:
+        outer = m.context
+        for passes in range(MAX_PASSES):  # pass by pass while the condition is known
+            outcome = truth(m, m.evaluate(frame, node.test))
+            if outcome is not True:
+                break
+            m.context = outer.at(place, passes)
+            if not _pass(m, frame, body, loop):
+                outcome = True  # every way out was a break
+                break
+            if loop.breaks or endless:  # a condition inside decides: how often is not known
+                outcome = None
+                break
+        m.context = outer
+        if outcome is None or (outcome is True and passes == MAX_PASSES - 1):
+            if endless:
+                _repeat_into(m, frame, place, body, loop)
+            else:
+                _repeat(m, frame, place, body, lambda: None)
+                outcome = False
+        otherwise = block(node.orelse.body) if node.orelse is not None else ()
+        if outcome is False and execute(m, frame, otherwise):
+            loop.breaks.append(m.state)
+    return loop.left
+
+
+def _repeat_into(m: Machine, frame: Frame, place: Place, body: Sequence[cst.CSTNode], outer: Loop) -> None:
+    """Further passes of `while True`: only a break leaves it."""
+    _repeat(m, frame, place, body, lambda: None)
+    if not outer.breaks:
+        outer.breaks.append(m.state)
+
+
+# -- with and try
+
+
+def _with(m: Machine, frame: Frame, node: cst.With) -> bool:
+    return _with_items(m, frame, list(node.items), block(node.body))
+
+
+def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Sequence[cst.CSTNode]) -> bool:
+    if not items:
+        return execute(m, frame, body)
+    first, rest = items[0], items[1:]
+    manager = m.evaluate(frame, first.item)
+    fell = True
+
+    def inside(value: Value) -> bool:
+        nonlocal fell
+        if first.asname is not None:
+            assign(m, frame, first.asname.name, value)
+        fell = _with_items(m, frame, rest, body)
+        return fell
+
+    objects.enter_context(m, manager, inside, m.place(frame, first.item))
+    return fell
+
+
+def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
+    base, captures, events = m.state, m.captures, len(m.trace.events)
+    base.pins += 1
+    m.state = base.fork()
+    fell = execute(m, frame, block(node.body))
+    after = m.state
+    left = m.captures != captures
+    states: list[State] = []
+    if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):
+        states.append(m.state)
+    if not (fell and len(m.trace.events) == events and _only_imports(node)):
+        after.pins += 1
+        for handler in node.handlers:
+            # what the body did before it failed may be there, or not
+            m.state = base.fork() if left or not fell else m.join([base.fork(), after.fork()])
+            if handler.name is not None:
+                assign(m, frame, handler.name.name, UNKNOWN)
+            if execute(m, frame, block(handler.body)):
+                states.append(m.state)
+    if m.captures == captures:
+        base.pins -= 1
+    fell = m.resume(base, states)
+    if node.finalbody is not None:
+        return execute(m, frame, block(node.finalbody.body)) and fell
+    return fell
+
+
+def _only_imports(node: cst.Try | cst.TryStar) -> bool:
+    """Whether the body only imports, and notes that it could: then what could be imported is what the program uses."""
+    statements = block(node.body)
+    return any(isinstance(statement, (cst.Import, cst.ImportFrom)) for statement in statements) and all(
+        isinstance(statement, (cst.Import, cst.ImportFrom))
+        or (isinstance(statement, cst.Assign) and not any(isinstance(part, cst.Call) for part in walk(statement.value)))
+        for statement in statements
+    )
+
+
+def _nothing(m: Machine, frame: Frame, node: cst.CSTNode) -> bool:
+    return True
+
+
+_HANDLERS: Final[dict[type[cst.CSTNode], Callable[..., bool]]] = {
+    cst.Expr: _expression,
+    cst.Assign: _assign,
+    cst.AnnAssign: _annotated,
+    cst.AugAssign: _augmented,
+    cst.Return: _return,
+    cst.Raise: _raise,
+    cst.Break: _break,
+    cst.Continue: _continue,
+    cst.Assert: _assert,
+    cst.Del: _delete,
+    cst.FunctionDef: _function,
+    cst.ClassDef: _class,
+    cst.Import: _import,
+    cst.ImportFrom: _import_from,
+    cst.If: _if,
+    cst.Match: _match,
+    cst.For: _for,
+    cst.While: _while,
+    cst.With: _with,
+    cst.Try: _try,
+    cst.TryStar: _try,
+    cst.Pass: _nothing,
+    cst.Global: _nothing,
+    cst.Nonlocal: _nothing,
+}

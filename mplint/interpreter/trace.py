@@ -1,0 +1,111 @@
+"""What happened in one world, in order: the only thing that rules ever see of a run (through `World`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mplint.interpreter.frames import Context
+from mplint.interpreter.values import Address, Instance, Place, Policy, Tensor, Value
+
+
+@dataclass(frozen=True, slots=True)
+class LayerMade:
+    """A layer, or an object of a subclass of Layer, was constructed by the call at `place`."""
+
+    layer: Instance
+    place: Place
+    context: Context
+    base: str
+    """The library class: `keras.layers.Dense`; for a class of the program the library class that it derives from."""
+    arguments: tuple[tuple[str, Value], ...]
+    policy: Policy
+    asked: bool
+    """Whether the program gave the layer a dtype of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMade:
+    """A model was constructed by the call at `place`; `form` is functional, sequential or subclass."""
+
+    model: Instance
+    place: Place
+    context: Context
+    form: str
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCalled:
+    """A layer or model was applied to tensors; `inner` when that happens inside another model or on symbolic tensors."""
+
+    layer: Instance
+    place: Place
+    context: Context
+    inputs: tuple[Tensor, ...]
+    output: Value
+    inner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsed:
+    """A model became a part of something larger: it was called inside another one, cut open, or put into one."""
+
+    model: Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Escaped:
+    """An object went into a call that nobody saw."""
+
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A half-precision result of a model called on data was cast to float32 by its caller."""
+
+    model: Instance
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySet:
+    """The global policy was set by the call at `place`."""
+
+    place: Place
+    context: Context
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """`model.compile(...)`."""
+
+    model: Instance
+    place: Place
+
+
+Event = LayerMade | ModelMade | LayerCalled | ModelUsed | Escaped | Settled | PolicySet | Compiled
+
+
+@dataclass(slots=True)
+class Known:
+    """How much was known: of all things of a kind in reached code, how many had a known dtype and state."""
+
+    known: int = 0
+    seen: int = 0
+
+    def count(self, known: bool) -> None:
+        """Count one more thing."""
+        self.seen += 1
+        self.known += known
+
+
+@dataclass(slots=True)
+class Trace:
+    """The events of one run, and how much of it was known."""
+
+    events: list[Event] = field(default_factory=list)
+    layers: Known = field(default_factory=Known)
+    tensors: Known = field(default_factory=Known)
+    cut: bool = False
+    """The budget ended the run early: nothing negative ("never …") may be concluded from it."""

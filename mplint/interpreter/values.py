@@ -1,0 +1,460 @@
+"""Abstract values: what an expression of the program can stand for.
+
+Values are immutable and hashable.  Whatever the program can mutate (lists, dicts, instances, layers, models) is an
+`Address` whose contents live in the `State`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from mplint.interpreter.code import ClassCode, FunctionCode
+    from mplint.interpreter.frames import Context, Frame
+    from mplint.source.file import SourceFile
+
+
+
+class Symbol:
+    """The origin of an unknown value, as a small expression tree: equal symbols are equal values in one run.
+
+    `parts` are the kind of the expression and its operands; `size` counts the nodes of the tree.
+    """
+
+    __slots__ = ("_hash", "parts", "size")
+
+    def __init__(self, *parts: object) -> None:
+        self.parts = parts
+        self.size: int = 1 + sum(part.size for part in parts if isinstance(part, Symbol))
+        self._hash = hash(parts)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Symbol) and self._hash == other._hash and self.parts == other.parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Symbol{self.parts!r}"
+
+
+MAX_OPTIONS: Final = 5
+"""More alternatives than this become unknown, with what they share."""
+_MAX_SYMBOL: Final = 40
+
+
+class Place:
+    """A node of the program: its file and its syntax node."""
+
+    __slots__ = ("node", "source")
+
+    def __init__(self, source: SourceFile, node: cst.CSTNode) -> None:
+        self.source = source
+        self.node = node
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+    def __repr__(self) -> str:
+        return f"Place({self.source.path.name}, {type(self.node).__name__})"
+
+
+class Address:
+    """Where a mutable object lives: the place that allocates it, in one calling context (interned: compare by identity)."""
+
+    __slots__ = ("context", "place", "role")
+
+    def __init__(self, place: Place, context: Context, role: str) -> None:
+        self.place = place
+        self.context = context
+        self.role = role
+
+    def __repr__(self) -> str:
+        return f"Address({self.place!r}, {self.role})"
+
+
+class Value:
+    """Base of all abstract values."""
+
+    __slots__ = ()
+
+
+class Const(Value):
+    """A Python constant: None, bool, int, float, complex, str, bytes or Ellipsis."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        # 1, 1.0 and True are equal in Python but are different values of the program
+        return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"Const({self.value!r})"
+
+
+NONE: Final = Const(None)
+TRUE: Final = Const(True)
+FALSE: Final = Const(False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Value):
+    """Anything; with a symbol where its origin is known."""
+
+    symbol: Symbol | None = None
+
+
+UNKNOWN: Final = Unknown()
+
+
+def derived(kind: str, *parts: object) -> Unknown:
+    """An unknown made from other values by `kind`; it keeps a symbol only while every part has a name."""
+    symbols: list[object] = [kind]
+    size = 1
+    for part in parts:
+        if isinstance(part, Unknown):
+            if part.symbol is None:
+                return UNKNOWN
+            symbols.append(part.symbol)
+            size += part.symbol.size
+        elif isinstance(part, (Const, Api, str)):
+            symbols.append(part)
+        else:
+            return UNKNOWN
+    return Unknown(Symbol(*symbols)) if size <= _MAX_SYMBOL else UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Value):
+    """One of several values; which one is not known."""
+
+    options: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Api(Value):
+    """A name of an installed library, canonical where the table knows it: `keras.layers.Dense`, `numpy.pi`.
+
+    `spelled` is the path that the program wrote (which copy of Keras it came from).
+    """
+
+    path: str
+    spelled: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Module(Value):
+    """A module of the project; its namespace is the module's frame."""
+
+    frame: Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Value):
+    """A function or lambda of the program with its closure."""
+
+    code: FunctionCode
+    frame: Frame = field(repr=False)
+    defaults: tuple[tuple[str, Value], ...] = field(default=(), repr=False)
+
+
+class Class(Value):
+    """A class of the program; its attributes are the bindings of `frame`.
+
+    `mro` is what attribute lookup goes through: the program's own classes first, the library's behind them.
+    """
+
+    __slots__ = ("bases", "code", "frame", "mro")
+
+    def __init__(self, code: ClassCode, frame: Frame, bases: tuple[Value, ...]) -> None:
+        self.code = code
+        self.frame = frame
+        self.bases = bases
+        order: list[Value] = [self]
+        for base in bases:
+            for entry in base.mro if isinstance(base, Class) else (base,):
+                if entry in order:
+                    order.remove(entry)
+                order.append(entry)
+        own = [entry for entry in order if isinstance(entry, Class)]
+        self.mro: tuple[Value, ...] = (*own, *(entry for entry in order if not isinstance(entry, Class)))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Class) and self.frame is other.frame and self.bases == other.bases)
+
+    def __hash__(self) -> int:
+        return hash(self.frame)
+
+    def __repr__(self) -> str:
+        return f"Class({self.code.qualname})"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Value):
+    """A callable with its receiver: a method of the program, or (`callee` an `ApiMethod`) one of a library object."""
+
+    receiver: Value
+    callee: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ApiMethod(Value):
+    """The method `name` of a library object or builtin container; meaningful inside `Bound`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Partial(Value):
+    """`functools.partial(callee, *args, **keywords)`."""
+
+    callee: Value
+    args: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Value):
+    """An object with an address: of a class of the program, or of a library class (`cls` an `Api`)."""
+
+    address: Address
+    cls: Class | Api
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Value):
+    """An immutable sequence; `rest` joins the elements after `items` when their number is not known."""
+
+    items: tuple[Value, ...]
+    rest: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class List(Value):
+    """A list, set or generator; its contents are the `Tuple` at (address, "[]")."""
+
+    address: Address
+    kind: str = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class Dict(Value):
+    """A dict; its contents are the `Entries` at (address, "{}")."""
+
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What a dict holds: known pairs in order, and the join of values under unknown keys."""
+
+    pairs: tuple[tuple[Value, Value], ...] = ()
+    rest: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Value):
+    """`range(start, stop, step)` with known bounds."""
+
+    start: int
+    stop: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class DType(Value):
+    """A dtype object, by its canonical name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy(Value):
+    """A dtype policy, by its name; `None` when not known.
+
+    `set_by` is the call that made it the global policy (for messages; it does not enter comparisons).
+    """
+
+    name: str | None
+    set_by: tuple[Place, ...] = field(default=(), compare=False, repr=False)
+
+
+class Made:
+    """A node of the provenance graph: how a tensor came to be.
+
+    `kind` is one of input, layer, operation, cast, model, argument, variable, joined.  `place` is the call or expression that
+    made it; `layer` the address of the layer (or model) that was called; `computed_in` the dtype of the computation.
+    """
+
+    __slots__ = ("by", "computed_in", "context", "kind", "layer", "operands", "place")
+
+    def __init__(
+        self,
+        kind: str,
+        place: Place | None,
+        context: Context | None,
+        *,
+        by: str = "",
+        layer: Instance | None = None,
+        operands: tuple[Tensor, ...] = (),
+        computed_in: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.place = place
+        self.context = context
+        self.by = by
+        self.layer = layer
+        self.operands = operands
+        self.computed_in = computed_in
+
+    def same(self, other: Made) -> bool:
+        """Whether both stand for the same computation (the same place in the same context)."""
+        return self is other or (
+            self.kind == other.kind
+            and self.place == other.place
+            and self.context is other.context
+            and self.layer == other.layer
+        )
+
+    def __repr__(self) -> str:
+        return f"Made({self.kind}, {self.by}, {self.place!r})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor(Value):
+    """A tensor: its dtype (None: not known), how it was made, and the softmax whose values it still carries.
+
+    `symbolic` is true for a KerasTensor, false for a tensor with data, None where both are possible.
+    `autocast` marks a layer's own variable, read in the compute dtype inside `call`.
+    """
+
+    dtype: str | None
+    made: Made
+    symbolic: bool | None = None
+    softmax: Made | None = None
+    autocast: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Tensor)
+            and self.dtype == other.dtype
+            and self.symbolic == other.symbolic
+            and (self.softmax is None) == (other.softmax is None)
+            and self.made.same(other.made)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.made.kind, self.made.place))
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Value):
+    """A NumPy array or scalar; its dtype where known."""
+
+    dtype: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Super(Value):
+    """`super()`: attribute lookup on `receiver` starting behind `after` in the method resolution order."""
+
+    receiver: Value
+    after: Class
+
+
+@dataclass(frozen=True, slots=True)
+class Property(Value):
+    """A property of a class, by its getter."""
+
+    getter: Value
+
+
+@dataclass(frozen=True, slots=True)
+class StaticMethod(Value):
+    """A function that takes no receiver."""
+
+    function: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMethod(Value):
+    """A function whose receiver is the class."""
+
+    function: Value
+
+
+HALF: Final = frozenset({"float16", "bfloat16"})
+HALF_POLICIES: Final = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
+FLOATS: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
+
+
+def compute_dtype(policy: str | None) -> str | None:
+    """The dtype that a layer of the policy `policy` computes in; None when not known."""
+    if policy is None:
+        return None
+    return policy.removeprefix("mixed_")
+
+
+def variable_dtype(policy: str | None) -> str | None:
+    """The dtype of the variables of a layer of the policy `policy`; None when not known."""
+    if policy is None:
+        return None
+    return "float32" if policy.startswith("mixed_") else policy
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    """The alternatives that `value` stands for."""
+    return value.options if isinstance(value, Choice) else (value,)
+
+
+def choice(values: list[Value]) -> Value:
+    """One of `values`, flattened and without repetitions; what they share when they are too many."""
+    flat: list[Value] = []
+    for value in values:
+        for option in options(value):
+            if option not in flat:
+                flat.append(option)
+    if len(flat) == 1:
+        return flat[0]
+    if any(isinstance(option, Unknown) for option in flat) and not any(isinstance(option, Tensor) for option in flat):
+        return UNKNOWN
+    if all(isinstance(option, Tensor) for option in flat):
+        tensors = [option for option in flat if isinstance(option, Tensor)]
+        return tensors[0] if len(tensors) == 1 else _joined(tensors)
+    if len(flat) > MAX_OPTIONS or not flat:
+        return UNKNOWN
+    return Choice(tuple(flat))
+
+
+def _joined(tensors: list[Tensor]) -> Tensor:
+    """One tensor of several ways to be made; its operands are the alternatives."""
+    alternatives: list[Tensor] = []
+    for tensor in tensors:
+        alternatives.extend(tensor.made.operands if tensor.made.kind == "joined" else (tensor,))
+    kept: list[Tensor] = []
+    for tensor in alternatives:
+        if tensor not in kept:
+            kept.append(tensor)
+    first = kept[0]
+    dtype = first.dtype if all(t.dtype == first.dtype for t in kept) else None
+    symbolic = first.symbolic if all(t.symbolic == first.symbolic for t in kept) else None
+    if len(kept) > 2 * MAX_OPTIONS:
+        return Tensor(dtype, Made("argument", first.made.place, first.made.context), symbolic)
+    return Tensor(dtype, Made("joined", None, None, operands=tuple(kept)), symbolic)
+
+
+def alternatives(tensor: Tensor) -> tuple[Tensor, ...]:
+    """The ways in which `tensor` may have been made."""
+    return tensor.made.operands if tensor.made.kind == "joined" else (tensor,)

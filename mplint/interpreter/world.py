@@ -1,0 +1,367 @@
+"""What a finished run shows to the rules: models and their ends, in one consistent world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.frames import Context, Frame
+from mplint.interpreter.keras import layers, models
+from mplint.interpreter.keras.info import LayerInfo, info_of
+from mplint.interpreter.trace import (
+    Compiled,
+    Escaped,
+    LayerCalled,
+    LayerMade,
+    ModelMade,
+    ModelUsed,
+    PolicySet,
+    Settled,
+    Trace,
+)
+from mplint.interpreter.values import (
+    HALF,
+    HALF_POLICIES,
+    Address,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    Instance,
+    List,
+    Made,
+    Place,
+    Policy,
+    Symbol,
+    Tensor,
+    Tuple,
+    Value,
+    alternatives,
+    choice,
+    compute_dtype,
+)
+from mplint.keras_api import carries
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_DEEPEST: Final = 8
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer as the rules see it."""
+
+    instance: Instance
+    base: str
+    """Its library class (`keras.layers.Dense`), or the one that its class derives from."""
+    place: Place
+    """The call that constructs it."""
+    policy: Policy
+    asked: bool
+    """Whether the program gave it a dtype of its own."""
+    arguments: tuple[tuple[str, Value], ...]
+    of_program: bool
+    """Whether its class is the program's own."""
+
+    @property
+    def computes_in(self) -> str | None:
+        """The dtype that it computes in; None when not known."""
+        return compute_dtype(self.policy.name)
+
+    def argument(self, name: str) -> Value | None:
+        """The constructor's argument `name`, where it was given."""
+        return next((value for key, value in self.arguments if key == name), None)
+
+    def constant(self, name: str) -> object:
+        """The constant given as `name`; None where it is none."""
+        value = self.argument(name)
+        return value.value if isinstance(value, Const) else None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that the program makes."""
+
+    instance: Instance
+    place: Place
+    form: str
+    """functional, sequential, subclass, or other (not known inside)."""
+    policy: Policy
+    outputs: Value
+    name: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """One output of a model that is the end of the computation."""
+
+    world: World = field(repr=False)
+    model: Model
+    tensor: Tensor
+    key: str | None
+    """The name of the output in a dict of outputs."""
+
+    @property
+    def dtype(self) -> str | None:
+        """The dtype of the output."""
+        return self.tensor.dtype
+
+    @property
+    def softmax(self) -> Made | None:
+        """The softmax whose values the output carries."""
+        return self.tensor.softmax
+
+    @property
+    def layer(self) -> Layer | None:
+        """The layer that makes the output, if a layer makes it."""
+        return self.world.layer_of(self.tensor)
+
+    @property
+    def softmax_layer(self) -> Layer | None:
+        """The layer whose activation the softmax is."""
+        made = self.tensor.softmax
+        return self.world.layer(made.layer) if made is not None and made.layer is not None else None
+
+    @property
+    def place(self) -> Place | None:
+        """The call or expression that makes the output."""
+        made = core(self.tensor).made
+        while made.place is None and made.operands:
+            made = core(made.operands[0]).made
+        return made.place
+
+    @property
+    def label(self) -> str:
+        """What to call the output in a message."""
+        if self.key is not None:
+            return f"`{self.key}`"
+        layer = self.layer
+        name = layer.constant("name") if layer is not None else None
+        return f"`{name}`" if isinstance(name, str) else "this"
+
+
+class World:
+    """One finished run: what it made and did under one policy, one generation and one outcome of each unknown condition."""
+
+    def __init__(
+        self, machine: Machine, decisions: dict[Symbol, bool], entry: str, path: Path, borrowed: bool = False
+    ) -> None:
+        self.borrowed = borrowed
+        """Whether the entry is a function that nobody was seen to call, under a policy that is not its own module's."""
+        self.path = path
+        """The file of the entry point."""
+        self.generation = machine.generation
+        self.decisions = decisions
+        self.entry = entry
+        self.policy = machine.policy
+        self.trace: Trace = machine.trace
+        self.machine = machine
+        self.models: tuple[Model, ...] = tuple(self._finish())
+        self._share()
+
+    # -- models
+
+    def _finish(self) -> Iterator[Model]:
+        made: dict[Address, ModelMade] = {}
+        for event in self.trace.events:
+            if isinstance(event, ModelMade):
+                made[event.model.address] = event
+        called: dict[Address, list[Value]] = {}
+        for event in self.trace.events:
+            if isinstance(event, LayerCalled) and event.layer.address in made:
+                called.setdefault(event.layer.address, []).append(event.output)
+        m = self.machine
+        m.may_split = False
+        for address, event in made.items():
+            name = m.field(address, "name")
+            results = called.get(address) if event.form == "subclass" else None
+            outputs = choice(_inner(results)) if results else models.computed(m, event.model)
+            yield Model(
+                event.model,
+                event.place,
+                event.form,
+                event.policy,
+                outputs,
+                str(name.value) if isinstance(name, Const) and name.value else None,
+            )
+
+    def _share(self) -> None:
+        """Tell the other runs of the program what this one does with models: they may be the same objects there."""
+        program = self.machine.program
+        for event in self.trace.events:
+            match event:
+                case ModelUsed(model=model):
+                    program.parts.add(model.address)
+                case Escaped(address=address):
+                    program.escaped.add(address)
+                case Settled(model=model):
+                    program.settled.add(model.address)
+                case _:
+                    pass
+        for held in self.models:
+            for _, tensor in _outputs(self.machine, held.outputs):
+                for step in models.steps(tensor):
+                    program.steps.setdefault(_key(step), set()).add(held.instance.address)
+
+    @property
+    def has_policy(self) -> bool:
+        """Whether half precision was asked for anywhere: a policy that was set, or a layer with one of its own."""
+        return any(
+            event.policy.name in HALF_POLICIES for event in self.trace.events if isinstance(event, (PolicySet, LayerMade))
+        )
+
+    def path_to(self, policy: Policy) -> list[Place]:
+        """The calls that lead to where `policy` is set."""
+        for event in self.trace.events:
+            if isinstance(event, PolicySet) and event.place in policy.set_by:
+                return event.context.sites()
+        return []
+
+    def is_part(self, model: Model) -> bool:
+        """Whether `model` is used as a part of something larger."""
+        return model.instance.address in self.machine.program.parts
+
+    def has_escaped(self, model: Model) -> bool:
+        """Whether `model` went where it cannot be followed.
+
+        What a function makes under a borrowed policy goes to a caller that was not seen, unless the function itself trains it.
+        """
+        address = model.instance.address
+        return address in self.machine.program.escaped or (self.borrowed and address not in self._compiled)
+
+    @cached_property
+    def _compiled(self) -> frozenset[Address]:
+        return frozenset(event.model.address for event in self.trace.events if isinstance(event, Compiled))
+
+    def is_settled(self, model: Model) -> bool:
+        """Whether the program itself casts what `model` gives to float32."""
+        return model.instance.address in self.machine.program.settled
+
+    def model_ends(self) -> Iterator[End]:
+        """The outputs at which computations end, of all models that are not parts of others."""
+        if self.trace.cut:
+            return
+        for model in self.models:
+            if self.is_part(model):
+                continue
+            for key, tensor in _outputs(self.machine, model.outputs):
+                for way in alternatives(tensor):
+                    yield End(self, model, way, key)
+
+    def feeds_another(self, end: End) -> bool:
+        """Whether the output is a step inside another model: a model made to look at features."""
+        inside = self.machine.program.steps.get(_key(core(end.tensor).made), set())
+        return bool(inside - {end.model.instance.address})
+
+    def bindings(self, frame: Frame) -> list[tuple[str, Value]]:
+        """The variables of a module at the end of the run."""
+        found = ((name, self.machine.state.get((frame, name))) for name in frame.bound)
+        return [(name, value) for name, value in found if isinstance(value, Value)]
+
+    def module_bindings(self, path: Path) -> dict[str, Value]:
+        """The variables of the module in the file `path`."""
+        return dict(self.bindings(self.machine.program.module_frame(path)))
+
+    # -- layers
+
+    def end_layers(self) -> frozenset[Instance]:
+        """The layers whose results are ends of models, or are only carried on to one."""
+        found: set[Instance] = set()
+        for end in self.model_ends():
+            tensor = core(end.tensor)
+            while True:
+                made = tensor.made
+                if made.layer is not None:
+                    found.add(made.layer)
+                    layer = self.layer(made.layer)
+                    inner = layer.argument("layer") if layer is not None else None
+                    if isinstance(inner, Instance):
+                        found.add(inner)
+                if len(made.operands) != 1 or made.kind not in ("layer", "operation", "cast"):
+                    break
+                if made.kind == "layer" and not carries(made.by):
+                    break
+                tensor = core(made.operands[0])
+        return frozenset(found)
+
+    def layer(self, instance: Instance) -> Layer | None:
+        """What is known of a layer."""
+        info = info_of(self.machine, instance)
+        return None if info is None else self._layer(instance, info)
+
+    def _layer(self, instance: Instance, info: LayerInfo) -> Layer:
+        policy = layers.effective_policy(self.machine, instance)
+        return Layer(
+            instance, info.base, info.place, policy, info.asked, info.arguments, isinstance(instance.cls, Class)
+        )
+
+    def layer_of(self, tensor: Tensor) -> Layer | None:
+        """The layer that made `tensor`, models seen through."""
+        made = core(tensor).made
+        return self.layer(made.layer) if made.kind == "layer" and made.layer is not None else None
+
+    @cached_property
+    def made_at(self) -> dict[Place, tuple[Instance, ...]]:
+        """The layers by the call that constructs them."""
+        found: dict[Place, list[Instance]] = {}
+        for event in self.trace.events:
+            if isinstance(event, LayerMade):
+                found.setdefault(event.place, []).append(event.layer)
+        return {place: tuple(dict.fromkeys(made)) for place, made in found.items()}
+
+    def layer_calls(self) -> Iterator[tuple[Instance, Place]]:
+        """Every call of a layer, and where it stands."""
+        for event in self.trace.events:
+            if isinstance(event, LayerCalled):
+                yield event.layer, event.place
+
+
+def outputs_of(world: World, model: Model) -> list[Tensor]:
+    """The tensors that `model` gives, in order."""
+    return [tensor for _, tensor in _outputs(world.machine, model.outputs)]
+
+
+def core(tensor: Tensor) -> Tensor:
+    """The tensor inside the models that were called: what computes the numbers."""
+    while tensor.made.kind == "model" and tensor.made.operands:
+        tensor = tensor.made.operands[0]
+    return tensor
+
+
+def _key(made: Made) -> tuple[str, Place | None, Context | None]:
+    return made.kind, made.place, made.context
+
+
+def _inner(results: list[Value]) -> list[Value]:
+    return [result.made.operands[0] if isinstance(result, Tensor) and result.made.operands else result for result in results]
+
+
+def _outputs(
+    m: Machine, value: Value, key: str | None = None, depth: int = 0
+) -> Iterator[tuple[str | None, Tensor]]:
+    """The tensors of an output structure, with the names of a dict; a container may hold itself, so not for ever."""
+    if depth > _DEEPEST:
+        return
+    match value:
+        case Tensor():
+            yield key, value
+        case Tuple():
+            names = models.names_of(value)
+            for position, item in enumerate(value.items):
+                name = names[position] if names is not None else None
+                yield from _outputs(m, item, str(name.value) if isinstance(name, Const) else key, depth + 1)
+        case List():
+            yield from _outputs(m, m.items(value), key, depth + 1)
+        case Dict():
+            for name, item in m.entries(value).pairs:
+                yield from _outputs(m, item, str(name.value) if isinstance(name, Const) else key, depth + 1)
+        case Choice():
+            for option in value.options:
+                yield from _outputs(m, option, key, depth + 1)
+        case _:
+            pass
+

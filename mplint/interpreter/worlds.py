@@ -1,0 +1,121 @@
+"""Running one entry of a program in every world that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from mplint.interpreter import modules
+from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.machine import MAX_STEPS, Machine
+from mplint.interpreter.program import Program
+from mplint.interpreter.state import State
+from mplint.interpreter.values import Policy, Symbol
+from mplint.interpreter.world import World
+from mplint.source.file import ParseFault, SourceError
+
+MAX_SYMBOLS: Final = 3
+"""Unknown conditions that one entry is split on; further ones are joined."""
+MAX_WORLDS: Final = 8
+"""Worlds of one entry."""
+
+Run = Callable[[Machine], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a run starts: the file, what is run in it, the generation and the policy at the start.
+
+    `start` is a state to start from; `borrowed` says that the policy comes from a program that was not seen to call the entry.
+    """
+
+    path: Path
+    name: str
+    generation: str
+    policy: Policy
+    start: State | None = None
+    borrowed: bool = False
+    budget: int = MAX_STEPS
+
+
+@dataclass
+class Failure:
+    """mplint itself failed while it ran `path`."""
+
+    path: Path
+    error: Exception
+
+
+@dataclass
+class Exploration:
+    """Everything that was run."""
+
+    worlds: list[World] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+
+def new_machine(program: Program, entry: Entry, decisions: dict[Symbol, bool], may_split: bool) -> Machine:
+    """A machine about to run `entry`."""
+    machine = Machine(program, entry.generation, dict(decisions), entry.policy, may_split, entry.start, entry.budget)
+    machine.stack.append(Activation(program.module_frame(entry.path)))
+    return machine
+
+
+def run_entry(program: Program, found: Exploration, entry: Entry, run: Run) -> Iterator[World]:
+    """Run one entry in every world: again for each outcome of an unknown condition on which the precision depends."""
+    pending: list[dict[Symbol, bool]] = [{}]
+    count = 0
+    while pending:
+        decisions = pending.pop()
+        may_split = len(decisions) < MAX_SYMBOLS and count + len(pending) < MAX_WORLDS - 1
+        try:
+            machine = new_machine(program, entry, decisions, may_split)
+            try:
+                run(machine)
+            except Split as wanted:
+                pending += [{**decisions, wanted.symbol: False}, {**decisions, wanted.symbol: True}]
+                continue
+            except OutOfBudget:
+                machine.trace.cut = True
+        except (SourceError, ParseFault):  # MP001 tells it
+            return
+        except Exception as error:  # our own defect: told with the file's name, and the rest goes on
+            found.failures.append(Failure(entry.path, error))
+            return
+        count += 1
+        world = finish(found, machine, entry, decisions)
+        if world is not None:
+            yield world
+
+
+def finish(found: Exploration, machine: Machine, entry: Entry, decisions: dict[Symbol, bool]) -> World | None:
+    """The world of a run that has ended; None where looking at its ends took too long, or failed."""
+    try:
+        world = World(machine, decisions, entry.name, entry.path, entry.borrowed)
+    except OutOfBudget:
+        return None
+    except Exception as error:
+        found.failures.append(Failure(entry.path, error))
+        return None
+    found.worlds.append(world)
+    return world
+
+
+def script(path: Path) -> Run:
+    """Run the file `path` as a program."""
+
+    def run(m: Machine) -> None:
+        modules.load(m, path, "__main__")
+
+    return run
+
+
+def run_script(program: Program, path: Path, generation: str, policy: str = "float32") -> list[World]:
+    """The worlds of running one file as a program."""
+    found = Exploration()
+    worlds = list(run_entry(program, found, Entry(path, path.name, generation, Policy(policy)), script(path)))
+    for failure in found.failures:
+        raise failure.error
+    return worlds

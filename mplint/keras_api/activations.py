@@ -1,0 +1,36 @@
+"""Which activation a value stands for, and which operations leave values as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mplint.keras_api.layers import layer_carries
+from mplint.keras_api.names import Kind, canonical, generations, kind
+from mplint.keras_api.table import section
+
+
+def activation_of(value: object) -> str | None:
+    """The name Keras gives an activation: from that string, or from the path of its function or layer.
+
+    "softmax", `keras.activations.softmax`, `tensorflow.nn.softmax`, `keras.ops.softmax` and `keras.layers.Softmax` are all "softmax".
+    """
+    if value is None:
+        return "linear"
+    if not isinstance(value, str):
+        return None
+    table: Mapping[str, str] = section("activations", "activations")
+    return table.get(value if "." not in value else canonical(value))
+
+
+def carries(path: str, variant: Mapping[str, object] | None = None, generation: str | None = None) -> bool:
+    """Whether a layer or function only passes on elements of its first argument, at places that do not depend on values.
+
+    Reshape, Flatten, Permute, Identity, Dropout (as in inference), slicing, transposing, casting: a softmax stays a softmax behind them.
+    Without a generation, in all that have the name.
+    """
+    found = canonical(path)
+    sort = kind(found)
+    asked = (generation,) if generation is not None else sorted(generations(found))
+    if sort in (Kind.LAYER, Kind.WRAPPER, Kind.CELL):
+        return bool(asked) and all(layer_carries(found, variant or {}, each) is True for each in asked)
+    return False

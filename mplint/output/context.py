@@ -1,0 +1,69 @@
+"""What every format needs beside the report: names, places, colours, and what may be fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mplint.errors import MplintError
+from mplint.findings import Applicability, Finding, Severity
+from mplint.output.terminal import Ink, paint, printable
+from mplint.project.modules import Project
+from mplint.source.file import SourceFile
+
+DOCUMENTATION: Final = "https://mplint.readthedocs.io/en/latest/rules"
+
+INKS: Final = {Severity.ERROR: Ink.ERROR, Severity.WARNING: Ink.WARNING, Severity.ADVICE: Ink.ADVICE}
+
+
+def url(code: str) -> str:
+    """The page of a rule."""
+    return f"{DOCUMENTATION}/{code}/"
+
+
+@dataclass(frozen=True)
+class Context:
+    """How to show a report.
+
+    Paths are shown relative to `folder`, where the user is; `unsafe` says whether this run counts unsafe fixes in.
+    """
+
+    project: Project
+    folder: Path
+    color: bool = False
+    unsafe: bool = False
+
+    def name(self, path: Path) -> str:
+        """The file as the user would type it here."""
+        return printable(str(path.relative_to(self.folder) if path.is_relative_to(self.folder) else path))
+
+    def filename(self, path: Path) -> str:
+        """The file for a program: absolute, and `-` where it is standard input without a name."""
+        return "-" if path == self.folder / "-" else str(path)
+
+    def source(self, path: Path) -> SourceFile | None:
+        """The file, or None where it cannot be read (its finding says so)."""
+        try:
+            return self.project.source(path)
+        except MplintError:
+            return None
+
+    def position(self, path: Path, offset: int) -> tuple[int, int]:
+        """Row and column, 1-based."""
+        source = self.source(path)
+        return source.position(offset) if source else (1, 1)
+
+    def place(self, finding: Finding) -> str:
+        """`file:row:column`."""
+        row, column = self.position(finding.path, finding.span.start)
+        return f"{self.name(finding.path)}:{row}:{column}"
+
+    def fixes(self, finding: Finding) -> bool:
+        """Whether `--fix` would mend it in a run like this one."""
+        allowed = (Applicability.SAFE, Applicability.UNSAFE) if self.unsafe else (Applicability.SAFE,)
+        return finding.fix is not None and finding.fix.applicability in allowed
+
+    def paint(self, text: str, ink: Ink) -> str:
+        """The text in its colour, where colours are shown."""
+        return paint(text, ink, color=self.color)

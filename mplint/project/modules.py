@@ -1,0 +1,218 @@
+"""A project: its files, what is in them, and who imports whom. Nothing is imported or run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar, cast
+
+from mplint.project.discovery import Exclusions, python_files
+from mplint.project.imports import imports_of
+from mplint.project.layout import Layout
+from mplint.source.file import SourceError, SourceFile, absolute, read_bytes
+
+_T = TypeVar("_T")
+
+_MAX_BYTES_KEPT = 64 << 20
+
+
+@dataclass
+class _Kept:
+    """What was read of one file; all of it goes when its content is replaced."""
+
+    data: bytes | None = None
+    source: SourceFile | None = None
+    mentions: dict[bytes, bool] = field(default_factory=dict)
+    glances: dict[object, object] = field(default_factory=dict)
+    imports: frozenset[Path] | None = None
+
+
+class Project:
+    """Every Python file under one root, and the questions that need more than one of them."""
+
+    def __init__(self, root: Path, files: Sequence[Path], overlay: Mapping[Path, bytes] | None = None) -> None:
+        """`files` is every Python file under `root`; `overlay` replaces contents on disk, and may add files."""
+        self.root = absolute(root)
+        self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
+        self.files: tuple[Path, ...] = tuple(sorted({*map(absolute, files), *self._overlay}))
+        self._layout = Layout(self.root, self.files)
+        self._kept: dict[Path, _Kept] = {}
+        self._bytes_kept = 0
+        self._resolved: dict[tuple[str, int, Path], Path | str] = {}
+
+    @classmethod
+    def at(
+        cls,
+        root: Path,
+        *,
+        exclude: Sequence[str] | None = None,
+        extend_exclude: Sequence[str] = (),
+        respect_gitignore: bool = True,
+        extra: Sequence[Path] = (),
+        overlay: Mapping[Path, bytes] | None = None,
+    ) -> Project:
+        """The project under `root`: all its Python files that are not excluded, and `extra` in any case."""
+        exclusions = Exclusions(
+            root, exclude=exclude, extend_exclude=extend_exclude, respect_gitignore=respect_gitignore
+        )
+        return cls(root, [*python_files(root, exclusions), *extra], overlay)
+
+    def edited(self, contents: Mapping[Path, bytes]) -> Project:
+        """The project with other contents of some files. What was read of the other files is not read again."""
+        other = Project(self.root, self.files, {**self._overlay, **contents})
+        if other.files == self.files:
+            changed = set(map(self._own, contents))
+            other._layout = self._layout
+            other._kept = {path: kept for path, kept in self._kept.items() if path not in changed}
+            other._bytes_kept = self._bytes_kept
+        return other
+
+    # Contents
+
+    def source(self, path: Path) -> SourceFile:
+        """The file at `path`, read once. Raises SourceError where it cannot be read or decoded."""
+        path, kept = self._keep(path)
+        if kept.source is None:
+            data = self.data(path)
+            kept.source = SourceFile.from_bytes(path, data)
+            kept.data = data  # whatever room there is: what replaces the file must replace these bytes
+        return kept.source
+
+    def data(self, path: Path) -> bytes:
+        """The bytes of a file: the overlay's, else the disk's. Raises SourceError.
+
+        Those that `source` was made from stay the same from then on, whatever happens on the disk.
+        """
+        path, kept = self._keep(path)
+        if kept.data is None:
+            data = self._overlay.get(path)
+            if data is None:
+                data = read_bytes(path)
+            if self._bytes_kept + len(data) > _MAX_BYTES_KEPT:
+                return data
+            self._bytes_kept += len(data)
+            kept.data = data
+        return kept.data
+
+    def glance(self, path: Path, read: Callable[[str], _T]) -> _T:
+        """`read(text)` of a file, computed once. Raises SourceError.
+
+        Unlike with `source`, the text is not kept: for a small fact about each of many files. `read` must depend on its
+        argument alone.
+        """
+        path, kept = self._keep(path)
+        if read not in kept.glances:
+            source = kept.source or SourceFile.from_bytes(path, self.data(path))
+            kept.glances[read] = read(source.text)
+        return cast(_T, kept.glances[read])
+
+    def mentions(self, path: Path, *needles: bytes) -> bool:
+        """Whether the bytes of a file hold any of `needles`. A file that cannot be read mentions nothing."""
+        path, kept = self._keep(path)
+        data: bytes | None = None
+        for needle in needles:
+            found = kept.mentions.get(needle)
+            if found is None:
+                if data is None:
+                    try:
+                        data = self.data(path)
+                    except SourceError:
+                        data = b""
+                found = kept.mentions[needle] = needle in data
+            if found:
+                return True
+        return False
+
+    # Modules
+
+    def module_name(self, path: Path) -> str:
+        """The dotted name under which a file is imported: `pkg.models.net`, `train`; a package's `__init__` is `pkg`.
+
+        In a regular package the name starts at the outermost one; elsewhere it is what an import from the
+        project's root (or `src`) would say, or the stem alone where no import could.
+        """
+        return self._layout.module_name(path)
+
+    def path_of(self, module: str) -> Path | None:
+        """The project's file for an absolute module name, looked for from the roots and then anywhere."""
+        return self._layout.path_of(module)
+
+    def resolve(self, name: str, level: int, importer: Path) -> Path | str:
+        """What `import name` in `importer` (or `from` + `level` dots + `name`) means.
+
+        A file of the project, or the absolute dotted name where it is outside of it (also where it is a namespace
+        package, which is no file). For `from a import b`, ask for `a`, and for `a.b` if `b` may be a module.
+        """
+        importer = self._own(importer)
+        key = (name, level, importer.parent)
+        found = self._resolved.get(key)
+        if found is None:
+            found = self._resolved[key] = self._layout.resolve(name, level, importer, self._holds_scripts)
+        return found
+
+    def is_test(self, path: Path) -> bool:
+        """Whether a file belongs to a test suite, by the names that pytest and unittest go by."""
+        return self._layout.is_test(path)
+
+    def imports(self, path: Path) -> frozenset[Path]:
+        """The project files whose top level runs when the imports in `path` run: modules, and their packages."""
+        path, kept = self._keep(path)
+        if kept.imports is None:
+            kept.imports = frozenset(self._targets(path)) - {path}
+        return kept.imports
+
+    def importers(self, path: Path) -> frozenset[Path]:
+        """All files that import `path`, directly or through others; itself only where imports go in a circle."""
+        found: set[Path] = set()
+        fresh: set[Path]
+        waiting = [self._own(path)]
+        while waiting:
+            fresh = self._direct_importers.get(waiting.pop(), set()) - found
+            found |= fresh
+            waiting.extend(fresh)
+        return frozenset(found)
+
+    def _own(self, path: Path) -> Path:
+        return self._layout.own(path)
+
+    def _keep(self, path: Path) -> tuple[Path, _Kept]:
+        kept = self._kept.get(path)
+        if kept is None:
+            path = self._own(path)
+            kept = self._kept.setdefault(path, _Kept())
+        return path, kept
+
+    def _holds_scripts(self, directory: Path) -> bool:
+        return any(self.mentions(path, b"__main__") for path in self._layout.files_in.get(directory, ()))
+
+    @cached_property
+    def _direct_importers(self) -> Mapping[Path, set[Path]]:
+        importers: dict[Path, set[Path]] = {}
+        for path in self.files:
+            for target in self.imports(path):
+                importers.setdefault(target, set()).add(path)
+        return importers
+
+    def _targets(self, path: Path) -> Iterator[Path]:
+        try:
+            imports = self.glance(path, imports_of)
+        except SourceError:
+            return
+        parts = self._layout.parts
+        for one in imports:
+            if not one.level and one.module.split(".", 1)[0] not in parts:
+                continue
+            yield from self._run_by(one.module, one.level, path)
+            for name in one.names:
+                if name in parts:
+                    yield from self._run_by(f"{one.module}.{name}" if one.module else name, one.level, path)
+
+    def _run_by(self, dotted: str, level: int, importer: Path) -> Iterator[Path]:
+        """The module and every package on the way to it."""
+        parts = dotted.split(".") if dotted else []
+        for count in range(0 if level else 1, len(parts) + 1):
+            target = self.resolve(".".join(parts[:count]), level, importer)
+            if isinstance(target, Path):
+                yield target

@@ -1,0 +1,1 @@
+"""A file: text, tree, positions, suppressions, edits. Knows nothing of Keras."""

@@ -1,0 +1,243 @@
+"""The proofs themselves: of a program as it is, of a program beside its original, of a set of fixes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from mplint.errors import MplintError
+from mplint.verify.judge import Judgement, Outcome, judge_program, judge_rewrite, rows_in_words
+from mplint.verify.process import Job, Setup, execute, interpreter, source_roots
+from mplint.verify.programs import targets_for
+from mplint.verify.results import AFTER, AFTER_FLOAT32, BEFORE, BEFORE_FLOAT32, Evidence
+from mplint.verify.target import Target
+
+STEPS: Final = 3
+ROWS: Final = 8
+TIMEOUT: Final = 300.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How programs are run, whatever the proof.
+
+    `policy` is set before the program starts and takes the place of every half-precision policy that it sets itself.
+    """
+
+    python: str | None = None
+    keras: str = "auto"
+    steps: int = STEPS
+    rows: int = ROWS
+    timeout: float = TIMEOUT
+    policy: str | None = None
+    arguments: tuple[str, ...] = ()
+    progress: Callable[[str], None] = lambda label: None
+    echo: IO[str] | None = None
+    fork: bool = sys.platform == "linux"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One program, what was measured, and what it means. `rewrite`: an original was run beside it."""
+
+    target: Target
+    rewrite: bool
+    evidence: Evidence
+    judgement: Judgement
+
+    @property
+    def outcome(self) -> Outcome:
+        """Verified, refuted or inconclusive."""
+        return self.judgement.outcome
+
+
+@dataclass(frozen=True)
+class FileVerdict:
+    """What was proved of the fixes in one file, and why."""
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was proved of a set of fixes: file by file, and by running which programs."""
+
+    files: Mapping[Path, FileVerdict]
+    proofs: tuple[Proof, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of the files'."""
+        outcomes = {verdict.outcome for verdict in self.files.values()}
+        for outcome in (Outcome.REFUTED, Outcome.INCONCLUSIVE):
+            if outcome in outcomes:
+                return outcome
+        return Outcome.VERIFIED
+
+
+def verify(target: Target, options: Options, *, root: Path, folder: Path) -> Proof:
+    """Run a program as it is, in `folder`; the modules of the project `root` can be imported."""
+    replaced = options.policy
+    job = Job(
+        target=target,
+        roots=_roots(root, folder),
+        runs=(Setup(AFTER, {}, {}, policy=replaced, replacement=replaced),),
+        arguments=options.arguments,
+        keras=options.keras,
+        steps=options.steps,
+        rows=options.rows,
+    )
+    evidence = _execute(job, options, folder)
+    return Proof(target, False, evidence, judge_program(evidence))
+
+
+def compare(
+    target: Target,
+    texts: Mapping[Path, tuple[str, str]],
+    options: Options,
+    *,
+    root: Path,
+    folder: Path,
+    assumed: str | None = None,
+    leaves_half: bool = False,
+    exact: bool = True,
+) -> Proof:
+    """Run a program with the original and with the rewritten text of some files, neither read from disk.
+
+    `assumed` is a policy that is set before the program starts, which may then set its own.
+    """
+    before = {path: pair[0] for path, pair in texts.items()}
+    after = {path: pair[1] for path, pair in texts.items()}
+    policy = options.policy or assumed
+    job = Job(
+        target=target,
+        roots=_roots(root, folder),
+        runs=(
+            Setup(AFTER, after, before, policy=policy, replacement=options.policy),
+            Setup(BEFORE, before, {}, policy=policy, replacement=options.policy),
+            Setup(BEFORE_FLOAT32, before, {}, replacement="float32", keep_weights=True),
+            Setup(AFTER_FLOAT32, after, {}, replacement="float32", keep_weights=True),
+        ),
+        arguments=options.arguments,
+        keras=options.keras,
+        steps=options.steps,
+        rows=options.rows,
+        compare=(BEFORE_FLOAT32, AFTER_FLOAT32),
+    )
+    evidence = _execute(job, options, folder)
+    return Proof(target, True, evidence, judge_rewrite(evidence, leaves_half=leaves_half, exact=exact))
+
+
+def check_fixes(
+    project_root: Path,
+    fixes: Mapping[Path, tuple[str, str]],
+    *,
+    python: str | None = None,
+    keras: str = "auto",
+    timeout: float = TIMEOUT,
+    importers: Callable[[Path], Iterable[Path]] = lambda path: (),
+    policies: Mapping[Path, str] | None = None,
+    leaves_half: bool = False,
+    exact: bool = True,
+    steps: int = STEPS,
+    progress: Callable[[str], None] = lambda label: None,
+) -> Verdict:
+    """Prove fixes, given as the original and the rewritten text of each file, before they are written.
+
+    Programs of the project that reach the rewritten lines are run in `project_root`: a file itself where it is one,
+    else one that imports it (`importers`, as `Project.importers`), else the functions of the file that make a model,
+    under the policy that its findings were seen under (`policies`). `timeout` is for each program. All fixes are in
+    place in each run; where a program is refuted, so are the fixes of every file that it reached.
+    """
+    options = Options(python=python, keras=keras, timeout=timeout, steps=steps, progress=progress)
+    course = _Course(fixes)
+    for path in fixes:
+        for target in targets_for(path, importers):
+            if course.is_settled(path):
+                break
+            if course.has_run(target):
+                continue
+            proof = compare(
+                target,
+                fixes,
+                options,
+                root=project_root,
+                folder=project_root,
+                assumed=(policies or {}).get(path) if target.imported else None,
+                leaves_half=leaves_half,
+                exact=exact,
+            )
+            course.take(path, proof)
+    return course.verdict()
+
+
+class _Course:
+    """What the proofs so far say of each file."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._proofs: dict[str, Proof] = {}
+        self._open: dict[Path, set[tuple[int, int]] | None] = dict.fromkeys(paths)
+        self._faults: dict[Path, tuple[str, ...]] = {}
+        self._doubts: dict[Path, tuple[str, ...]] = {}
+
+    def has_run(self, target: Target) -> bool:
+        return str(target) in self._proofs and not target.imported
+
+    def is_settled(self, path: Path) -> bool:
+        return path in self._faults or self._open[path] == set()
+
+    def take(self, asked: Path, proof: Proof) -> None:
+        """Add a proof, run for the sake of one file; others may have been reached on the way."""
+        self._proofs[str(proof.target)] = proof
+        run = proof.evidence.runs.get(AFTER)
+        for path in self._open:
+            reached = None if run is None else run.reach.get(path.resolve())
+            touched = reached is not None and (not reached.places or len(reached.unreached) < len(reached.places))
+            failed = path == asked and run is not None and run.trouble is not None
+            if proof.judgement.faults and (touched or failed):
+                self._faults[path] = proof.judgement.faults
+            elif proof.judgement.faults or proof.judgement.doubts:
+                if touched or path == asked:
+                    self._doubts.setdefault(path, proof.judgement.doubts or proof.judgement.faults)
+            elif reached is not None:
+                left, before = set(reached.unreached), self._open[path]
+                self._open[path] = left if before is None else left & before
+
+    def verdict(self) -> Verdict:
+        return Verdict({path: self._file(path) for path in self._open}, tuple(self._proofs.values()))
+
+    def _file(self, path: Path) -> FileVerdict:
+        if path in self._faults:
+            return FileVerdict(Outcome.REFUTED, self._faults[path])
+        left = self._open[path]
+        if left == set():
+            return FileVerdict(Outcome.VERIFIED, ())
+        if left is not None:
+            reasons: tuple[str, ...] = (f"the rewritten {rows_in_words(tuple(sorted(left)))} did not run",)
+        else:
+            reasons = self._doubts.get(path, ("no program of the project runs it",))
+        return FileVerdict(Outcome.INCONCLUSIVE, reasons)
+
+
+def _roots(root: Path, folder: Path) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys((*source_roots(root.resolve()), folder.resolve())))
+
+
+def _execute(job: Job, options: Options, folder: Path) -> Evidence:
+    evidence = execute(
+        job,
+        python=interpreter(options.python),
+        folder=folder,
+        timeout=options.timeout,
+        progress=options.progress,
+        echo=options.echo,
+        fork=options.fork,
+    )
+    for run in evidence.runs.values():
+        if run.trouble is not None and run.trouble.kind == "target":
+            raise MplintError(f"{job.target}: {run.trouble.text}")
+    return evidence

@@ -1,0 +1,145 @@
+"""The programs under tests/fixtures: what each is, what is expected of it and how it is run.
+
+The layout and the keys of case.toml are told in tests/fixtures/README.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parent / "fixtures"
+MEASURED = ROOT / "measured.json"
+GENERATIONS = ("2", "3")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """A finding that must come (or, under `allow`, may come): this code at one of these rows of this file."""
+
+    code: str
+    file: str
+    rows: tuple[int, ...]
+    generations: tuple[str, ...]
+    severity: str | None = None
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.code} at {self.file}:{' or '.join(map(str, self.rows))}"
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """One program with its expectations."""
+
+    folder: Path
+    title: str
+    generations: tuple[str, ...]
+    run: str
+    path: tuple[str, ...] = ()
+    argv: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, list[str]] = field(default_factory=dict)
+    half: Mapping[str, str] = field(default_factory=dict)
+    masked: bool = False
+    fix: str = "safe"
+    unmeasured: str = ""
+    expects: tuple[Expectation, ...] = ()
+    allows: tuple[Expectation, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.folder.relative_to(ROOT).as_posix()
+
+    @property
+    def rule(self) -> str | None:
+        """The rule in whose folder it lies; None under silent/."""
+        top = self.name.split("/")[0]
+        return None if top == "silent" else top
+
+    @property
+    def is_bad(self) -> bool:
+        return "/bad/" in self.name
+
+    @property
+    def program(self) -> Path:
+        return self.folder / "program"
+
+    @cached_property
+    def files(self) -> tuple[Path, ...]:
+        """The Python files of the program."""
+        return tuple(sorted(self.program.rglob("*.py")))
+
+    def expected(self, generation: str) -> tuple[Expectation, ...]:
+        return tuple(expectation for expectation in self.expects if generation in expectation.generations)
+
+    def fixed_folder(self, generation: str) -> Path | None:
+        """Where the rewritten files are recorded: one folder for both generations, or one for each."""
+        for folder in (self.folder / f"fixed-{generation}", self.folder / "fixed"):
+            if folder.is_dir():
+                return folder
+        return None
+
+    def fixed(self, generation: str) -> dict[str, str]:
+        """The recorded text of each file that the fix changes, by path inside the program."""
+        folder = self.fixed_folder(generation)
+        if folder is None:
+            return {}
+        return {path.relative_to(folder).as_posix(): read(path) for path in sorted(folder.rglob("*.py"))}
+
+    def job(self, name: str, root: Path) -> dict[str, Any]:
+        """What tools/measure.py needs to run the program as it lies at `root`."""
+        return {
+            "id": name,
+            "root": str(root),
+            "run": self.run,
+            "path": self.path,
+            "argv": self.argv,
+            "env": dict(self.env),
+            "inputs": dict(self.inputs),
+        }
+
+
+def read(path: Path) -> str:
+    """The text of a file with its line endings as they are."""
+    return path.read_bytes().decode("utf-8")
+
+
+def load(folder: Path) -> Fixture:
+    case = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
+    generations = tuple(case.pop("generations"))
+    scripts = sorted(path.name for path in (folder / "program").glob("*.py"))
+    run = case.pop("run", None)
+    if run is None:
+        (run,) = scripts  # several files: case.toml must say which one is run
+
+    def expectations(key: str) -> tuple[Expectation, ...]:
+        return tuple(
+            Expectation(
+                code=entry.pop("code"),
+                file=entry.pop("file", scripts[0] if scripts else ""),
+                rows=tuple(entry.pop("rows")),
+                generations=tuple(entry.pop("generations", generations)),
+                **entry,
+            )
+            for entry in case.pop(key, ())
+        )
+
+    expects, allows = expectations("expect"), expectations("allow")
+    for key in ("path", "argv"):
+        if key in case:
+            case[key] = tuple(case[key])
+    return Fixture(folder, generations=generations, run=run, expects=expects, allows=allows, **case)
+
+
+def load_all() -> tuple[Fixture, ...]:
+    return tuple(load(path.parent) for path in sorted(ROOT.rglob("case.toml")))

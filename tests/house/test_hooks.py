@@ -1,0 +1,92 @@
+"""The hooks, run by the real pre-commit on a real repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.house.repository import SCRIPTS, run
+
+pytestmark = [pytest.mark.network, pytest.mark.slow]
+
+POLICY = """\
+import tensorflow as tf
+
+tf.keras.mixed_precision.set_global_policy("mixed_float16")
+"""
+
+MODEL = """\
+from tensorflow import keras
+
+import policy
+
+
+def build():
+    pixels = keras.Input((64,))
+    x = keras.layers.Dense(32, activation="relu")(pixels)
+    answer = keras.layers.Dense(10, activation="softmax", name="digit")(x)  # one of ten
+    return keras.Model(pixels, answer)
+"""
+
+
+def git(*arguments: str | Path, cwd: Path, status: int = 0, **variables: str | Path) -> str:
+    return run("git", *arguments, cwd=cwd, status=status, **variables)
+
+
+@pytest.fixture
+def hooks(clone: Path) -> Path:
+    """mplint as a repository that pre-commit can take hooks from."""
+    git("init", "--quiet", cwd=clone)
+    git("add", "--all", cwd=clone)
+    git("commit", "--quiet", "--message", "mplint", cwd=clone)
+    return clone
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A user's repository: the policy is committed, the model that it is going to spoil is new."""
+    project = tmp_path / "project"
+    project.mkdir()
+    git("init", "--quiet", cwd=project)
+    (project / "policy.py").write_text(POLICY, encoding="utf-8")
+    git("add", "--all", cwd=project)
+    git("commit", "--quiet", "--message", "Train in half precision", cwd=project)
+    (project / "model.py").write_text(MODEL, encoding="utf-8")
+    git("add", "--all", cwd=project)
+    return project
+
+
+def test_a_hook_that_gets_one_file_knows_the_policy_set_in_another(hooks: Path, project: Path, tmp_path: Path) -> None:
+    told = run(
+        *(SCRIPTS / "pre-commit", "try-repo", hooks, "mplint", "--files", "model.py", "--verbose"),
+        cwd=project,
+        status=1,
+        PRE_COMMIT_HOME=tmp_path / "cache",
+    )
+    assert "model.py:9:" in told
+    assert "MP101" in told
+    assert "policy.py:3" in told, "the message says where the policy comes from"
+    assert "policy.py:3:1: MP" not in told
+    assert (project / "model.py").read_text(encoding="utf-8") == MODEL
+
+
+def test_a_commit_is_mended_and_then_passes(hooks: Path, project: Path, tmp_path: Path) -> None:
+    revision = git("rev-parse", "HEAD", cwd=hooks).strip()
+    (project / ".pre-commit-config.yaml").write_text(
+        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n  - id: mplint-fix\n", encoding="utf-8"
+    )
+    git("add", "--all", cwd=project)
+    cache = tmp_path / "cache"
+    run(SCRIPTS / "pre-commit", "install", cwd=project, PRE_COMMIT_HOME=cache)
+
+    told = git("commit", "--message", "A model", cwd=project, status=1, PRE_COMMIT_HOME=cache)
+    assert "files were modified by this hook" in told
+    mended = (project / "model.py").read_text(encoding="utf-8")
+    assert 'keras.layers.Dense(10, name="digit_logits")' in mended
+    assert 'keras.layers.Activation("softmax", dtype="float32", name="digit")' in mended
+    assert "# one of ten" in mended
+
+    git("commit", "--all", "--message", "A model", cwd=project, PRE_COMMIT_HOME=cache)
+    assert git("show", "HEAD:model.py", cwd=project) == mended
+    assert git("status", "--porcelain", cwd=project) == ""

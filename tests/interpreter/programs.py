@@ -1,0 +1,54 @@
+"""Running small programs in the interpreter."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from mplint.interpreter.program import Program
+from mplint.interpreter.values import Choice, Const, Dict, List, Tuple, Unknown, Value
+from mplint.interpreter.world import World
+from mplint.interpreter.worlds import run_script
+from mplint.project.modules import Project
+
+ROOT = Path("/program")
+
+
+def worlds(generation: str = "3", **files: str) -> tuple[Program, list[World]]:
+    """The worlds of running the file `main` in a project of `files`."""
+    contents = {ROOT / f"{name}.py": textwrap.dedent(text).encode() for name, text in files.items()}
+    project = Project(ROOT, list(contents), contents)
+    program = Program(project)
+    return program, run_script(program, ROOT / "main.py", generation)
+
+
+def variables(source: str, **files: str) -> dict[str, object]:
+    """The variables that a program leaves, as Python data: `...` stands for what is not known."""
+    program, found = worlds(main=source, **files)
+    assert len(found) == 1, [world.decisions for world in found]
+    frame = program.module_frame(ROOT / "main.py")
+    return {name: plain(found[0], value) for name, value in found[0].bindings(frame) if not name.startswith(("_", "@"))}
+
+
+def plain(world: World, value: Value) -> object:
+    """An abstract value as Python data."""
+    machine = world.machine
+    match value:
+        case Const(value=constant):
+            return constant
+        case Unknown():
+            return ...
+        case Tuple():
+            items = tuple(plain(world, item) for item in value.items)
+            return (*items, "and more") if value.rest is not None else items
+        case List():
+            held = plain(world, machine.items(value))
+            assert isinstance(held, tuple)
+            return list(held)
+        case Dict():
+            entries = machine.entries(value)
+            return {plain(world, key): plain(world, held) for key, held in entries.pairs}
+        case Choice():
+            return {"one of": [plain(world, option) for option in value.options]}
+        case _:
+            return type(value).__name__

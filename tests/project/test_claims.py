@@ -1,0 +1,187 @@
+"""What one file says about its generation."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from mplint.project.claims import KERAS2_MODULES, KERAS3_MODULES, KERAS3_NAMES, Flavor, claims_of
+
+
+@pytest.mark.parametrize(
+    ("text", "flavors"),
+    [
+        ("import tensorflow as tf\nx = tf.constant(1)\n", set()),
+        ("import tensorflow as tf\nx = tf.keras.Input((1,))\n", {Flavor.TENSORFLOW}),
+        ("from tensorflow import keras\n", {Flavor.TENSORFLOW}),
+        ("from tensorflow.keras import layers\n", {Flavor.TENSORFLOW}),
+        ("import tensorflow.compat.v2 as tf\ntf.keras.layers\n", {Flavor.TENSORFLOW}),
+        ("import keras\n", {Flavor.KERAS}),
+        ("from keras.layers import Dense\n", {Flavor.KERAS}),
+        ("import tf_keras as keras\n", {Flavor.TF_KERAS}),
+        ("import keras_core as keras\n", {Flavor.KERAS_CORE}),
+        ("import keras\nimport tensorflow as tf\ntf.keras.Model\n", {Flavor.KERAS, Flavor.TENSORFLOW}),
+        ("from .keras import layers\nfrom mine.keras import x\nimport keras_tuner\n# import keras\n", set()),
+    ],
+)
+def test_flavors(text: str, flavors: set[Flavor]) -> None:
+    assert claims_of(text).flavors == flavors
+
+
+@pytest.mark.parametrize(
+    ("text", "generations"),
+    [
+        ("from keras import ops\n", {"3"}),
+        ("import keras.ops as K\n", {"3"}),
+        ("from keras.ops import mean\n", {"3"}),
+        ("from tensorflow.keras import config\n", {"3"}),
+        ("from keras import Layer, layers\n", {"3"}),
+        ("from keras.optimizers import LossScaleOptimizer\n", {"3"}),
+        ("from keras.wrappers.scikit_learn import KerasClassifier\n", {"2"}),
+        ("from tensorflow.keras.layers.experimental import preprocessing\n", {"2"}),
+        ("from tensorflow.keras.layers import experimental\n", {"2"}),
+        ("from keras.utils import np_utils\n", {"2"}),
+        ("from keras import layers, models, mixed_precision\nfrom .keras import ops\nfrom mine import ops\n", set()),
+        ("from keras.optimizers import Adam\nfrom keras.mixed_precision import LossScaleOptimizer\n", set()),
+        ("import keras\nassert keras.__version__.startswith('3')\n", {"3"}),
+        ("import keras\nassert keras.__version__ >= '3.0'\n", {"3"}),
+        ("import tensorflow as tf\nassert tf.keras.__version__.startswith('2.')\n", {"2"}),
+    ],
+)
+def test_imports(text: str, generations: set[str]) -> None:
+    assert set(claims_of(text).imported) == generations
+
+
+@pytest.mark.parametrize(
+    ("text", "generations"),
+    [
+        ("import keras\nkeras.ops.mean(x)\n", {"3"}),
+        ("import tensorflow as tf\ntf.keras.config.floatx()\n", {"3"}),
+        ("import keras as k\nk.random.normal()\n", {"3"}),
+        ("from tensorflow import keras as k\nk.tree.flatten\n", {"3"}),
+        ("import keras\nclass A(keras.Layer): pass\n", {"3"}),
+        ("import keras\nkeras.optimizers.LossScaleOptimizer(o)\n", {"3"}),
+        ("import keras\nmodel.compile(auto_scale_loss=False)\n", {"3"}),
+        ("import keras\nloss = self.optimizer.scale_loss(loss)\n", {"3"}),
+        ("import keras\nself.optimizer.apply(grads, weights)\n", {"3"}),
+        ("import keras\nkeras.mixed_precision.set_dtype_policy('x')\n", {"3"}),
+        ("import tensorflow as tf\nopt.get_scaled_loss(loss)\n", {"2"}),
+        ("import keras\nkeras.optimizers.legacy.Adam()\n", {"2"}),
+        ("import keras\nopt.get_scaled_loss(opt.scale_loss(l))\n", {"2", "3"}),
+        ("import keras\nx = 'keras.ops.mean'  # keras.ops\n", set()),
+        ("import keras\nself.keras.ops.mean\nmine.keras.config\nkeras.optimizers.Adam\nkeras.opsy\n", set()),
+        ("import keras\nclass A:\n  def scale_loss(self): ...\nA().scale_loss()\n", set()),
+        ("import keras\nwith amp.scale_loss(loss, o) as l: pass\n", set()),
+        ("import keras\nimport sonnet as snt\nopt.apply(g, v)\n", set()),
+        ("import torch\nopt.scale_loss(loss)\nopt.apply(x)\n", set()),
+    ],
+)
+def test_uses(text: str, generations: set[str]) -> None:
+    assert set(claims_of(text).used) == generations
+
+
+@pytest.mark.parametrize(
+    ("line", "switch"),
+    [
+        ("os.environ['TF_USE_LEGACY_KERAS'] = '1'", "2"),
+        ('os.environ["TF_USE_LEGACY_KERAS"]="True"', "2"),
+        ("os.environ['TF_USE_LEGACY_KERAS'] = str(1)", "2"),
+        ("os.environ.setdefault('TF_USE_LEGACY_KERAS', '1')", "2"),
+        ("os.putenv('TF_USE_LEGACY_KERAS', '1')", "2"),
+        ("os.environ.update(TF_USE_LEGACY_KERAS='1')", "2"),
+        ("os.environ.update({'TF_USE_LEGACY_KERAS': '1'})", "2"),
+        ("os.environ['TF_USE_LEGACY_KERAS'] = '0'", "3"),
+        ("os.environ['TF_USE_LEGACY_KERAS'] = value", None),
+        ("legacy = os.environ.get('TF_USE_LEGACY_KERAS', '0')", None),
+        ("legacy = os.getenv('TF_USE_LEGACY_KERAS', '1')", None),
+        ("# os.environ['TF_USE_LEGACY_KERAS'] = '1'", None),
+        ("'''os.environ['TF_USE_LEGACY_KERAS'] = 1'''", None),
+        ("\"set TF_USE_LEGACY_KERAS='1' first\"", None),
+    ],
+)
+def test_switch(line: str, switch: str | None) -> None:
+    assert claims_of(f"import os\n{line}\nimport tensorflow as tf\n").switch == switch
+
+
+@pytest.mark.parametrize(
+    ("line", "guarded"),
+    [
+        ("if hasattr(optimizer, 'get_scaled_loss'): pass", True),
+        ('scale = getattr(self.optimizer, "scale_loss", None)', True),
+        ("if hasattr(keras, 'ops'): pass", True),
+        ("if hasattr(tf.keras, 'config'): pass", True),
+        ("if keras.__version__ < '3': pass", True),
+        ("if keras.__version__.startswith('3'): pass", True),
+        ("if int(keras.__version__.split('.')[0]) > 2: pass", True),
+        ("if Version(keras.version()) > Version('3'): pass", True),
+        ("if version.parse(tf.__version__) >= version.parse('2.16'): pass", True),
+        ("if tf.keras.__version__ > '2.99': pass", True),
+        ("print(keras.__version__, tf.__version__)", False),
+        ("if tf.__version__ < '2.4': pass", False),
+        ("if tf.__version__.startswith('1.'): pass", False),
+        ("if hasattr(config, 'ops') or hasattr(model, 'optimizer'): pass", False),
+        ("# if keras.__version__ < '3'", False),
+        ("'''if hasattr(keras, 'ops')'''", False),
+        ("assert keras.__version__ >= '3'", False),
+    ],
+)
+def test_guards(line: str, guarded: bool) -> None:
+    assert (claims_of(f"import keras\nimport tensorflow as tf\n{line}\n").guarded is not None) is guarded
+
+
+@pytest.mark.parametrize(
+    ("text", "falls_back"),
+    [
+        ("try:\n    import tf_keras as keras\nexcept ImportError:\n    from tensorflow import keras\n", True),
+        ("try:\n    from tf_keras import layers\nexcept:\n    from tensorflow.keras import layers\n", True),
+        ("try:\n  import tf_keras as keras\nexcept (ModuleNotFoundError, ImportError):\n  import keras\n", True),
+        ("try:\n    import keras\nexcept ImportError:\n    import tf_keras as keras\n", False),
+        ("import tf_keras\nimport keras\n", False),
+        ("try:\n    import tf_keras\nexcept ImportError:\n    tf_keras = None\n", False),
+    ],
+)
+def test_fallback(text: str, falls_back: bool) -> None:
+    assert claims_of(text).falls_back is falls_back
+
+
+def names_in(package: str) -> set[str]:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        pytest.skip(f"{package} is not installed: pip install mplint[verify]")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    return set(re.findall(r"\b(?:import|as) (\w+),?$", text, re.MULTILINE))
+
+
+def test_the_tables_hold_for_the_installed_packages() -> None:
+    new, old = names_in("keras"), names_in("tf_keras")
+    assert not {"layers", "Model"} - (new & old)
+    assert not (KERAS3_MODULES | KERAS3_NAMES) - new
+    assert not KERAS3_MODULES & old
+    assert not KERAS3_NAMES & old
+    assert not {name.split(".")[0] for name in KERAS2_MODULES} & KERAS3_MODULES
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "from " + "." * 200_000,
+        "from" + " " * 200_000 + "\nimport\n",
+        "import keras\n" + "if TYPE_CHECKING:\n import a\n" * 20_000,
+        "import keras\n  import tf_keras\n" + "except " * 100_000,
+        "import keras\nx = [" + "keras.__version__, " * 20_000,
+        "import keras\n'TF_USE_LEGACY_KERAS'," + " " * 200_000 + "\n" + "'TF_USE_LEGACY_KERAS'," * 20_000,
+        "import keras\n" + "hasattr(" * 50_000,
+        "import keras\n" + "a_" * 200_000,
+        "import keras\n" + "import_module('a')\n'x'\n" * 20_000,
+        "from keras import (" + "a,\n" * 50_000,
+    ],
+    ids=range(10),
+)
+def test_hostile_text_takes_linear_time(hostile: str) -> None:
+    start = time.process_time()
+    claims_of(hostile)
+    assert time.process_time() - start < 5

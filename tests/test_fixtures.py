@@ -1,0 +1,171 @@
+"""The programs of tests/fixtures: what is found in them, what --fix makes of them, and what real Keras says of both."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mplint.analysis import analyze, rules
+from mplint.findings import Finding
+from mplint.fixer import Outcome, fix
+from mplint.project.modules import Project
+from mplint.settings import Settings
+from mplint.source.file import SourceError, SourceFile
+from tests.fixture_programs import GENERATIONS, MEASURED, Expectation, Fixture, load_all
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+FIXTURES = load_all()
+RECORD = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {"programs": {}}
+HALF = {"float16", "bfloat16"}
+
+
+def each(*, bad: bool = False, measured: bool = False) -> list[Any]:
+    """A parameter for each program and generation."""
+    return [
+        pytest.param(fixture, generation, id=f"{fixture.name}-{generation}")
+        for fixture in FIXTURES
+        for generation in fixture.generations
+        if (fixture.is_bad or not bad) and not (measured and fixture.unmeasured)
+    ]
+
+
+@cache
+def known_codes() -> frozenset[str]:
+    return frozenset(rule.code for rule in rules())
+
+
+def project(fixture: Fixture, texts: Mapping[Path, str] | None = None) -> Project:
+    """The program, with some of its files replaced."""
+    overlay = {path: text.encode() for path, text in (texts or {}).items()}
+    return Project(fixture.program, fixture.files, overlay)
+
+
+def settings(fixture: Fixture, generation: str) -> Settings:
+    return Settings(root=fixture.program, keras="2" if generation == "2" else "3")
+
+
+def fixed(fixture: Fixture, generation: str, texts: Mapping[Path, str] | None = None) -> Outcome:
+    return fix(project(fixture, texts), fixture.files, settings(fixture, generation), unsafe=fixture.fix == "unsafe")
+
+
+def place(fixture: Fixture, finding: Finding) -> tuple[str, int]:
+    """File and row of a finding."""
+    try:
+        source = project(fixture).source(finding.path)
+    except SourceError:  # MP001 of a file that cannot be decoded
+        source = SourceFile(finding.path, finding.path.read_bytes().decode("latin-1"))
+    return finding.path.relative_to(fixture.program).as_posix(), source.position(finding.span.start)[0]
+
+
+def matches(fixture: Fixture, finding: Finding, expectation: Expectation) -> bool:
+    file, row = place(fixture, finding)
+    return (finding.code, file) == (expectation.code, expectation.file) and row in expectation.rows
+
+
+@pytest.mark.parametrize("fixture", [pytest.param(fixture, id=fixture.name) for fixture in FIXTURES])
+def test_layout(fixture: Fixture) -> None:
+    assert set(fixture.generations) <= set(GENERATIONS)
+    if fixture.rule != "MP001":
+        for path in fixture.files:
+            compile(path.read_bytes(), str(path), "exec")
+    for expectation in (*fixture.expects, *fixture.allows):
+        rows = len((fixture.program / expectation.file).read_bytes().splitlines())
+        assert all(0 < row <= rows for row in expectation.rows), expectation
+    own = {expectation.code for expectation in fixture.expects}
+    assert (fixture.rule in own) if fixture.is_bad else not own
+
+
+@pytest.mark.parametrize(("fixture", "generation"), each())
+def test_what_is_found(fixture: Fixture, generation: str) -> None:
+    report = analyze(project(fixture), fixture.files, settings(fixture, generation))
+    assert not report.failures
+    expected = [expectation for expectation in fixture.expected(generation) if expectation.code in known_codes()]
+    for expectation in expected:
+        found = [finding for finding in report.findings if matches(fixture, finding, expectation)]
+        assert len(found) == 1, f"{expectation}: found {len(found)} times"
+        assert expectation.severity in {None, str(found[0].severity)}
+    surplus = [
+        f"{finding.code} at {place(fixture, finding)}: {finding.message}"
+        for finding in report.findings
+        if not any(matches(fixture, finding, expectation) for expectation in (*expected, *fixture.allows))
+    ]
+    assert not surplus
+
+
+@pytest.mark.parametrize(("fixture", "generation"), each(bad=True))
+def test_what_is_written(fixture: Fixture, generation: str) -> None:
+    if not any(expectation.code in known_codes() for expectation in fixture.expected(generation)):
+        pytest.skip("no rule for it yet")
+    outcome = fixed(fixture, generation)
+    written = {path.relative_to(fixture.program).as_posix(): text for path, text in outcome.files.items()}
+    assert written == fixture.fixed(generation)
+    assert bool(written) == (fixture.fix != "none"), "python -m tools.update_fixtures"
+    again = fixed(fixture, generation, outcome.files)
+    assert not again.files
+    if fixture.fix != "none":
+        assert not {finding.code for finding in again.left.findings} & {e.code for e in fixture.expected(generation)}
+
+
+def results(fixture: Fixture, generation: str) -> Mapping[str, Any]:
+    row: Mapping[str, Any] = RECORD["programs"].get(fixture.name, {}).get(generation, {})
+    return row
+
+
+def half_outputs(fixture: Fixture, outcome: Any) -> set[str]:
+    """The models that put out something half, of those that should not."""
+    if isinstance(outcome, str):  # the program raised: it has no models
+        return set()
+    return {name for name, dtypes in outcome.items() if HALF & set(dtypes) and name not in fixture.half}
+
+
+def output_findings(fixture: Fixture, generation: str) -> Iterator[Expectation]:
+    """What is expected about half outputs."""
+    return (e for e in fixture.expected(generation) if e.code in {"MP101", "MP102"})
+
+
+@pytest.mark.parametrize(("fixture", "generation"), each(measured=True))
+def test_expectations_are_what_real_keras_does(fixture: Fixture, generation: str) -> None:
+    row = results(fixture, generation)
+    assert "program" in row, "python -m tools.measure_fixtures"
+    expected = any(output_findings(fixture, generation)) and not fixture.masked
+    assert bool(half_outputs(fixture, row["program"])) == expected
+
+
+@pytest.mark.parametrize(("fixture", "generation"), each(bad=True, measured=True))
+def test_rewritten_programs_really_end_in_float32(fixture: Fixture, generation: str) -> None:
+    if fixture.fixed_folder(generation) is None:
+        pytest.skip("nothing is rewritten")
+    row = results(fixture, generation)
+    assert "fixed" in row, "python -m tools.measure_fixtures"
+    assert not isinstance(row["fixed"], str), "it raises"
+    assert row["fixed"].keys() >= row["program"].keys()
+    assert not any(isinstance(dtypes, str) for dtypes in row["fixed"].values()), "a model cannot be called"
+    assert not half_outputs(fixture, row["fixed"])
+
+
+def test_nothing_else_is_recorded() -> None:
+    assert RECORD["programs"].keys() == {fixture.name for fixture in FIXTURES}
+
+
+@pytest.mark.verify
+@pytest.mark.slow
+def test_record_is_what_keras_does_today() -> None:
+    from tools.real_keras import versions
+
+    if versions() != RECORD["measured_with"]:
+        pytest.skip(f"measured with {RECORD['measured_with']}")
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.measure_fixtures", "--check"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
