@@ -8,8 +8,9 @@ INSTALLED := $(VENV)/.installed
 PROCESSES ?= 2
 
 # The first interpreter that the pinned TensorFlow has wheels for.
+SUITS := -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.10; do \
-	$$python -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$python && break; \
+	$$python $(SUITS) && echo $$python && break; \
 	done)
 
 .DEFAULT_GOAL := help
@@ -19,10 +20,11 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
 
-# The stamp is written last, so a set-up that was cut short is taken up again. A .venv whose interpreter has gone is made anew.
+# The stamp is written last, so a set-up that was cut short is taken up again. A .venv whose interpreter has gone, or is too
+# old, is made anew.
 $(INSTALLED): pyproject.toml requirements-dev.txt
 	@test -n "$(PYTHON)" || { echo "mplint's set-up needs Python 3.10 to 3.13: make PYTHON=/path/to/python3" >&2; exit 1; }
-	@$(BIN)/python -c '' 2>/dev/null || rm -rf $(VENV)
+	@$(BIN)/python $(SUITS) || rm -rf $(VENV)
 	@echo "Setting up $(VENV) (once; with TensorFlow, so it takes some minutes) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt

@@ -1,4 +1,4 @@
-"""What all tests share: which of them need TensorFlow, and where those run."""
+"""What all tests share: which of them need TensorFlow, where those run, and what runs first."""
 
 from __future__ import annotations
 
@@ -16,3 +16,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("tensorflow"))
         if missing and (item.get_closest_marker("tensorflow") or item.get_closest_marker("verify")):
             item.add_marker(pytest.mark.skip(reason="TensorFlow is not installed: pip install mplint[verify]"))
+    # The slow ones first, so that no worker is left with one when the others are done.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

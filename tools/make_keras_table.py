@@ -3,8 +3,8 @@
     python tools/make_keras_table.py            # writes mplint/keras_api/data/*.json
     python tools/make_keras_table.py --into DIR # writes there instead
 
-Keras 3 is measured in one child process and tf-keras (TF_USE_LEGACY_KERAS=1) in another, side by side. What is written depends on
-the versions of keras, tf_keras, tensorflow and numpy only; they are recorded in the table.
+Keras 3 is measured in one child process and tf-keras (TF_USE_LEGACY_KERAS=1) in another, side by side. What is
+written depends on the versions of keras, tf_keras, tensorflow and numpy only; they are recorded in the table.
 """
 
 from __future__ import annotations

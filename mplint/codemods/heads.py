@@ -76,8 +76,7 @@ class Float32End(Rewrite):
         if activation is None or activation.star:
             return None
         if evidence.output_fix == "auto" and (
-            calls.argument(call, "activity_regularizer") is not None
-            or evidence.mentions(source.path, _NAMED_ELSEWHERE)
+            calls.argument(call, "activity_regularizer") is not None or evidence.mentions(source.path, _NAMED_ELSEWHERE)
         ):
             return None
         if not isinstance(layer.argument("activation"), (Const, Api)) and self.end.softmax is None:

@@ -12,21 +12,14 @@ from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
     Api,
-    ApiMethod,
-    Bound,
-    Choice,
-    Class,
-    ClassMethod,
     Const,
     Entries,
     Function,
     Instance,
     Partial,
     Place,
-    Property,
-    StaticMethod,
-    Tuple,
     Symbol,
+    Tuple,
     Unknown,
     Value,
     choice,
@@ -37,7 +30,7 @@ if TYPE_CHECKING:
     from mplint.interpreter.frames import Frame
     from mplint.interpreter.machine import Machine
 
-_RECURSION: Final = 2
+_RECURSION: Final = 8
 _CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 

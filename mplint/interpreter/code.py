@@ -15,7 +15,9 @@ class Parameter:
 
     __slots__ = ("annotation", "default", "kind", "name")
 
-    def __init__(self, name: str, kind: str, default: cst.BaseExpression | None, annotation: cst.Annotation | None) -> None:
+    def __init__(
+        self, name: str, kind: str, default: cst.BaseExpression | None, annotation: cst.Annotation | None
+    ) -> None:
         self.name = name
         self.kind = kind
         self.default = default

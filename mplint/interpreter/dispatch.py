@@ -41,9 +41,7 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
         case Partial():
             keywords = dict(callee.keywords)
             keywords.update(arguments.keywords)
-            joined = Arguments(
-                callee.args + arguments.args, tuple(keywords.items()), arguments.rest, arguments.more
-            )
+            joined = Arguments(callee.args + arguments.args, tuple(keywords.items()), arguments.rest, arguments.more)
             return call(m, callee.callee, joined, place)
         case Instance():
             return library.call_object(m, callee, arguments, place)

@@ -11,8 +11,8 @@ import libcst as cst
 from mplint.interpreter import objects, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.code import dotted, target_names
-from mplint.interpreter.conditions import condition, symbol_of, truth
+from mplint.interpreter.code import target_names
+from mplint.interpreter.conditions import condition, truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
 from mplint.interpreter.python import BUILTINS
@@ -34,12 +34,12 @@ from mplint.interpreter.values import (
     Instance,
     List,
     Module,
-    Partial,
+    Place,
     Policy,
     Range,
+    Symbol,
     Tensor,
     Tuple,
-    Symbol,
     Unknown,
     Value,
     choice,
@@ -375,11 +375,19 @@ def _compare(m: Machine, frame: Frame, name: str, left: Value, right: Value, pla
         case "In" | "NotIn":
             inside = _contains(m, left, right)
             if inside is None:
-                value = derived("in", left, right)
+                value = _membership(left, right, place)
                 return _negated(m, value) if name == "NotIn" else value
             return Const(inside if name == "In" else not inside)
         case _:
             return binary(m, name, left, right, place)
+
+
+def _membership(left: Value, right: Value, place: Place) -> Value:
+    """The unknown `left in right`: a container that is written out here is the same each time."""
+    named = derived("in", left, right)
+    if named == UNKNOWN and isinstance(left, Unknown) and left.symbol is not None:
+        return Unknown(Symbol("in", left.symbol, place))
+    return named
 
 
 def _identical(m: Machine, left: Value, right: Value) -> bool | None:
@@ -406,7 +414,11 @@ def _contains(m: Machine, needle: Value, hay: Value) -> bool | None:
             entries = m.entries(hay)
             if any(key == needle for key, _ in entries.pairs):
                 return True
-            if entries.rest is None and isinstance(needle, Const) and all(isinstance(k, Const) for k, _ in entries.pairs):
+            if (
+                entries.rest is None
+                and isinstance(needle, Const)
+                and all(isinstance(k, Const) for k, _ in entries.pairs)
+            ):
                 return False
             return None
         case _:
@@ -507,7 +519,9 @@ def _subscript(m: Machine, frame: Frame, node: cst.Subscript) -> Value:
         return value if isinstance(value, (Array, Api, Class)) else UNKNOWN
     inner = node.slice[0].slice
     if isinstance(inner, cst.Slice):
-        bounds = [NONE if bound is None else m.evaluate(frame, bound) for bound in (inner.lower, inner.upper, inner.step)]
+        bounds = [
+            NONE if bound is None else m.evaluate(frame, bound) for bound in (inner.lower, inner.upper, inner.step)
+        ]
         return choice([_sliced(m, option, bounds, place) for option in _options(value)])
     assert isinstance(inner, cst.Index)
     index = m.evaluate(frame, inner.value)
@@ -560,6 +574,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
         case Array() | Class():  # a generic class: List[int]
             return value
         case Instance(cls=Class() as cls):
+            if m.field(value.address, "@fields") is not None:
+                return subscript(m, sequences.iterate(m, value, place), index, place)
             method = class_attribute(m, cls, "__getitem__")
             return UNKNOWN if method is None else m.call(Bound(value, method), Arguments((index,)), place)
         case Api():
@@ -619,9 +635,7 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
 
 def _lambda(m: Machine, frame: Frame, node: cst.Lambda) -> Value:
     code = m.program.function_code(node, frame.source, frame)
-    defaults = tuple(
-        (p.name, m.evaluate(frame, p.default)) for p in code.parameters if p.default is not None
-    )
+    defaults = tuple((p.name, m.evaluate(frame, p.default)) for p in code.parameters if p.default is not None)
     return Function(code, frame, defaults)
 
 

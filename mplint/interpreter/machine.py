@@ -32,6 +32,7 @@ from mplint.interpreter.values import (
     Policy,
     Symbol,
     Tuple,
+    Unknown,
     Value,
     choice,
 )
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
     from mplint.interpreter.modules import Shelf
     from mplint.interpreter.program import Program
-    from mplint.source.file import SourceFile
 
 MAX_STEPS: Final = 200_000
 """Expressions evaluated in one run of one entry point."""
@@ -265,6 +265,17 @@ class Machine:
                 return option
         return value.options[-1]
 
+    def settle(self, value: Unknown) -> Value:
+        """One of the values that an unknown is likely to have, on which the precision depends: a world for each."""
+        for candidate in value.candidates:
+            symbol = Symbol("Equal", value.symbol, candidate)
+            decided = self.decide(symbol)
+            if decided is None and self.may_split:
+                raise Split(symbol)
+            if decided:
+                return candidate
+        return value
+
     # -- what happened
 
     def record(self, event: Event) -> None:
@@ -397,7 +408,9 @@ def merge_items(alternatives: list[Tuple]) -> Tuple:
         if any(items.items[i] != alternatives[0].items[i] for items in alternatives):
             break
         head.append(alternatives[0].items[i])
-    rest = [value for items in alternatives for value in (*items.items[len(head) :], *([items.rest] if items.rest else []))]
+    rest = [
+        value for items in alternatives for value in (*items.items[len(head) :], *([items.rest] if items.rest else []))
+    ]
     return Tuple(tuple(head), choice(rest) if rest else None)
 
 
@@ -409,4 +422,3 @@ def merge_entries(alternatives: list[Entries]) -> Entries:
         for key, value in entries.pairs:
             keys.setdefault(key, []).append(value)
     return Entries(tuple((key, choice(values)) for key, values in keys.items()), choice(rests) if rests else None)
-

@@ -108,7 +108,10 @@ def _on_shelf(m: Machine, path: Path) -> Loaded | None:
     loaded.needs = tuple(needed for needed in machine.imported if needed != path)
     below = [shelf.loaded.get(needed) for needed in loaded.needs]
     loaded.quiet = (
-        not loaded.events and loaded.policy is None and not loaded.cut and all(each is None or each.quiet for each in below)
+        not loaded.events
+        and loaded.policy is None
+        and not loaded.cut
+        and all(each is None or each.quiet for each in below)
     )
     return loaded
 

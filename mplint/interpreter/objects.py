@@ -36,8 +36,8 @@ from mplint.interpreter.values import (
     Property,
     StaticMethod,
     Super,
-    Tuple,
     Symbol,
+    Tuple,
     Unknown,
     Value,
     choice,
@@ -47,7 +47,15 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _DATACLASSES: Final = frozenset(
-    {"dataclasses.dataclass", "attr.s", "attr.define", "attrs.define", "attr.dataclass", "chex.dataclass", "flax.struct.dataclass"}
+    {
+        "dataclasses.dataclass",
+        "attr.s",
+        "attr.define",
+        "attrs.define",
+        "attr.dataclass",
+        "chex.dataclass",
+        "flax.struct.dataclass",
+    }
 )
 _CONTEXT_MANAGERS: Final = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 _PROPERTIES: Final = frozenset({"builtins.property", "functools.cached_property"})
@@ -153,18 +161,20 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
         m.call(Bound(instance, method), arguments, place)
     elif base is not None:
         calling.initialise(m, instance, base, arguments, place)
-    elif m.state.get((cls.frame, "@dataclass")) is not None or any(
+    elif "typing.NamedTuple" in bases or any(
         m.state.get((entry.frame, "@dataclass")) for entry in cls.mro if isinstance(entry, Class)
-    ) or {"typing.NamedTuple", "builtins.NamedTuple"} & set(bases):
-        _set_fields(m, instance, cls, arguments, place)
+    ):
+        names = _set_fields(m, instance, cls, arguments, place)
+        if "typing.NamedTuple" in bases:
+            m.state.set((instance.address, "@fields"), Tuple(tuple(Const(name) for name in names)))
     else:
         for value in arguments.values():
             m.escape(value)
     return instance
 
 
-def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments, place: Place) -> None:
-    """The `__init__` that `@dataclass` and NamedTuple write."""
+def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments, place: Place) -> list[str]:
+    """The `__init__` that `@dataclass` and NamedTuple write; the names of the fields."""
     names: dict[str, Value | None] = {}
     for entry in reversed(cls.mro):
         if not isinstance(entry, Class):
@@ -183,6 +193,7 @@ def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments
     post = class_attribute(m, cls, "__post_init__")
     if post is not None:
         m.call(Bound(instance, post), Arguments(), place)
+    return list(names)
 
 
 def _annotation(statement: cst.AnnAssign) -> str:

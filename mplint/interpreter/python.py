@@ -106,7 +106,9 @@ def _folded(function: Callable[..., object], args: list[object]) -> Value:
         result = function(*args)
     except Exception:  # the program's own error
         return UNKNOWN
-    if isinstance(result, (bool, int, float, complex, str, bytes)) and not (isinstance(result, str) and len(result) > 10_000):
+    if isinstance(result, (bool, int, float, complex, str, bytes)) and not (
+        isinstance(result, str) and len(result) > 10_000
+    ):
         return Const(result)
     if isinstance(result, (list, tuple)) and all(isinstance(part, str) for part in result):
         return Tuple(tuple(Const(part) for part in result))
@@ -479,7 +481,11 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
         case Array():
             if name == "astype":
                 return Array(None)
-            return Array(receiver.dtype) if name in ("copy", "reshape", "squeeze", "flatten", "ravel", "transpose") else UNKNOWN
+            return (
+                Array(receiver.dtype)
+                if name in ("copy", "reshape", "squeeze", "flatten", "ravel", "transpose")
+                else UNKNOWN
+            )
         case Tuple() if name == "index" or name == "count":
             return UNKNOWN
         case _:
@@ -524,7 +530,9 @@ def _list_method(m: Machine, receiver: List, name: str, arguments: Arguments, pl
             return m.new_list(place, items, receiver.kind)
         case "sort":
             if not all(isinstance(item, Const) for item in items.items) or items.rest is not None:
-                m.put_items(receiver.address, Tuple((), sequences.anything(items)) if items.items or items.rest else items)
+                m.put_items(
+                    receiver.address, Tuple((), sequences.anything(items)) if items.items or items.rest else items
+                )
         case _:
             return UNKNOWN
     return NONE

@@ -131,6 +131,10 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None) -> 
         case Array():
             return Tuple((), value)
         case Instance(cls=Class()):
+            fields = m.field(value.address, "@fields")
+            if isinstance(fields, Tuple):  # a NamedTuple
+                names = [name.value for name in fields.items if isinstance(name, Const)]
+                return Tuple(tuple(m.field(value.address, str(name)) or UNKNOWN for name in names))
             result = _iterated(m, value, place)
             return Tuple((), UNKNOWN) if result is None else iterate(m, result, place, want)
         case Unknown():

@@ -116,4 +116,3 @@ def join(states: list[State], merge: Callable[[Cell, list[object]], object]) -> 
                 values.append(value)
         cells[cell] = values[0] if len(values) == 1 else merge(cell, values)
     return State(base, cells)
-

@@ -20,17 +20,13 @@ from mplint.interpreter.targets import assign, bind
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
-    Class,
     Const,
     Dict,
     Entries,
-    Function,
-    Instance,
     List,
     Place,
     Symbol,
     Tuple,
-    Unknown,
     Value,
     choice,
     derived,
@@ -61,7 +57,9 @@ def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
 
 def _expression(m: Machine, frame: Frame, node: cst.Expr) -> bool:
     m.evaluate(frame, node.value)
-    return not (isinstance(node.value, cst.Call) and dotted(node.value.func) in ("sys.exit", "exit", "quit", "os._exit"))
+    return not (
+        isinstance(node.value, cst.Call) and dotted(node.value.func) in ("sys.exit", "exit", "quit", "os._exit")
+    )
 
 
 def _assign(m: Machine, frame: Frame, node: cst.Assign) -> bool:
@@ -176,6 +174,7 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
     body = block(node.body)
     if outcome is not None:
         return execute(m, frame, body if outcome else otherwise)
+
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
             for name, values in narrowed.items():
@@ -426,29 +425,68 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
 
 def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     base, captures, events = m.state, m.captures, len(m.trace.events)
+    kept = _kept(m)
     base.pins += 1
     m.state = base.fork()
-    fell = execute(m, frame, block(node.body))
-    after = m.state
-    left = m.captures != captures
+    # whether the body fails is a condition like any other, where the precision depends on it
+    symbol = Symbol("try", m.place(frame, node))
+    works = m.decide(symbol) if node.handlers else True
     states: list[State] = []
-    if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):
-        states.append(m.state)
-    if not (fell and len(m.trace.events) == events and _only_imports(node)):
+    fell = False
+    after = m.state
+    left = False
+    if works is not False:
+        fell = execute(m, frame, block(node.body))
+        after = m.state
+        left = m.captures != captures
+        if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):
+            states.append(m.state)
+        works = works or (fell and len(m.trace.events) == events and _only_imports(node)) or None
+    if works is not True:
         after.pins += 1
         for handler in node.handlers:
             # what the body did before it failed may be there, or not
-            m.state = base.fork() if left or not fell else m.join([base.fork(), after.fork()])
+            early = works is False or left or not fell
+            m.state = base.fork() if early else m.join([base.fork(), after.fork()], (symbol,))
             if handler.name is not None:
                 assign(m, frame, handler.name.name, UNKNOWN)
             if execute(m, frame, block(handler.body)):
                 states.append(m.state)
+    if node.finalbody is not None:
+        _finally(m, frame, block(node.finalbody.body), kept)
     if m.captures == captures:
         base.pins -= 1
-    fell = m.resume(base, states)
+    fell = m.resume(base, states, (symbol,))
     if node.finalbody is not None:
         return execute(m, frame, block(node.finalbody.body)) and fell
     return fell
+
+
+def _kept(m: Machine) -> tuple[int, int, int]:
+    """How many states in which the function or the loop is left have been kept so far."""
+    activation = m.stack[-1]
+    loop = activation.loops[-1] if activation.loops else None
+    return len(activation.exits), len(loop.breaks) if loop else 0, len(loop.continues) if loop else 0
+
+
+def _finally(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], kept: tuple[int, int, int]) -> None:
+    """Run `finally` in the states in which the body was left by return, break or continue."""
+    activation = m.stack[-1]
+    here = m.state
+    exits, breaks, continues = kept
+    for index in range(exits, len(activation.exits)):
+        state, value, path = activation.exits[index]
+        m.state = state.fork()
+        if execute(m, frame, body):
+            activation.exits[index] = (m.state, value, path)
+    if activation.loops:
+        loop = activation.loops[-1]
+        for states, first in ((loop.breaks, breaks), (loop.continues, continues)):
+            for index in range(first, len(states)):
+                m.state = states[index].fork()
+                if execute(m, frame, body):
+                    states[index] = m.state
+    m.state = here
 
 
 def _only_imports(node: cst.Try | cst.TryStar) -> bool:

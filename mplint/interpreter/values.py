@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mplint.source.file import SourceFile
 
 
-
 class Symbol:
     """The origin of an unknown value, as a small expression tree: equal symbols are equal values in one run.
 
@@ -111,9 +110,12 @@ FALSE: Final = Const(False)
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Value):
-    """Anything; with a symbol where its origin is known."""
+    """Anything; with a symbol where its origin is known, and the values that it is likely to have where the program names them
+    (the choices and the default of an option).
+    """
 
     symbol: Symbol | None = None
+    candidates: tuple[Value, ...] = field(default=(), compare=False)
 
 
 UNKNOWN: Final = Unknown()

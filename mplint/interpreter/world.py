@@ -23,7 +23,6 @@ from mplint.interpreter.trace import (
     Trace,
 )
 from mplint.interpreter.values import (
-    HALF,
     HALF_POLICIES,
     Address,
     Choice,
@@ -211,7 +210,9 @@ class World:
     def has_policy(self) -> bool:
         """Whether half precision was asked for anywhere: a policy that was set, or a layer with one of its own."""
         return any(
-            event.policy.name in HALF_POLICIES for event in self.trace.events if isinstance(event, (PolicySet, LayerMade))
+            event.policy.name in HALF_POLICIES
+            for event in self.trace.events
+            if isinstance(event, (PolicySet, LayerMade))
         )
 
     def path_to(self, policy: Policy) -> list[Place]:
@@ -337,12 +338,12 @@ def _key(made: Made) -> tuple[str, Place | None, Context | None]:
 
 
 def _inner(results: list[Value]) -> list[Value]:
-    return [result.made.operands[0] if isinstance(result, Tensor) and result.made.operands else result for result in results]
+    return [
+        result.made.operands[0] if isinstance(result, Tensor) and result.made.operands else result for result in results
+    ]
 
 
-def _outputs(
-    m: Machine, value: Value, key: str | None = None, depth: int = 0
-) -> Iterator[tuple[str | None, Tensor]]:
+def _outputs(m: Machine, value: Value, key: str | None = None, depth: int = 0) -> Iterator[tuple[str | None, Tensor]]:
     """The tensors of an output structure, with the names of a dict; a container may hold itself, so not for ever."""
     if depth > _DEEPEST:
         return
@@ -364,4 +365,3 @@ def _outputs(
                 yield from _outputs(m, option, key, depth + 1)
         case _:
             pass
-

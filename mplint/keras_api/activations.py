@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from mplint.keras_api.layers import layer_carries
 from mplint.keras_api.names import Kind, canonical, generations, kind
+from mplint.keras_api.operations import operation
 from mplint.keras_api.table import section
 
 
 def activation_of(value: object) -> str | None:
-    """The name Keras gives an activation: from that string, or from the path of its function or layer.
+    """The name Keras gives an activation: from that string, or from the path of its function or layer; else None.
 
-    "softmax", `keras.activations.softmax`, `tensorflow.nn.softmax`, `keras.ops.softmax` and `keras.layers.Softmax` are all "softmax".
+    "softmax", `keras.activations.softmax`, `tensorflow.nn.softmax`, `keras.ops.softmax` and `keras.layers.Softmax` are
+    all "softmax".
     """
-    if value is None:
-        return "linear"
     if not isinstance(value, str):
         return None
     table: Mapping[str, str] = section("activations", "activations")
@@ -23,9 +23,10 @@ def activation_of(value: object) -> str | None:
 
 
 def carries(path: str, variant: Mapping[str, object] | None = None, generation: str | None = None) -> bool:
-    """Whether a layer or function only passes on elements of its first argument, at places that do not depend on values.
+    """Whether a layer or function only passes on elements of its argument, from places that do not depend on values.
 
-    Reshape, Flatten, Permute, Identity, Dropout (as in inference), slicing, transposing, casting: a softmax stays a softmax behind them.
+    Reshape, Flatten, Permute, Identity, Dropout (as in inference), slicing, transposing, casting: a softmax stays a
+    softmax behind them.
     Without a generation, in all that have the name.
     """
     found = canonical(path)
@@ -33,4 +34,5 @@ def carries(path: str, variant: Mapping[str, object] | None = None, generation: 
     asked = (generation,) if generation is not None else sorted(generations(found))
     if sort in (Kind.LAYER, Kind.WRAPPER, Kind.CELL):
         return bool(asked) and all(layer_carries(found, variant or {}, each) is True for each in asked)
-    return False
+    measured = [operation(found, each) for each in asked]
+    return bool(measured) and all(each is not None and each.carries for each in measured)

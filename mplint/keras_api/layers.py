@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mplint.keras_api.calls import called_parameters
 from mplint.keras_api.names import canonical
@@ -37,9 +37,11 @@ def layer_output_dtype(
 ) -> str | None:
     """The dtype of what the layer returns, where that is one tensor and this combination was measured.
 
-    `compute_dtype` is the one of the policy in force (the global one, or that of `dtype=`); `variant` holds the arguments
-    of the constructor that are given, by parameter name: a constant, or OPAQUE where the value is not known. It holds "dtype" where the layer
-    is given one of its own. Unknown input dtypes are None. With `symbolic`, what a KerasTensor claims while a model is built.
+    `compute_dtype` is that of the policy in force (the global one, or the one in `dtype=`). `variant` holds the
+    constructor's arguments by parameter name: a constant, or OPAQUE where the value is not known; "dtype" among them
+    where the layer is given its own, and those of the call as "call.return_attention_scores". Input dtypes
+    that are not known are None.
+    With `symbolic`, what a KerasTensor claims while a model is built.
     """
     result = layer_result(path, compute_dtype, variant, input_dtypes, generation, symbolic=symbolic)
     return result if isinstance(result, str) else None
@@ -64,6 +66,15 @@ def layer_result(
     return results[0] if all(result == results[0] for result in results) else None
 
 
+_MERGES = ("add", "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract")
+
+
+def layer_of_function(path: str) -> str | None:
+    """The layer that a function makes and calls: `keras.layers.add` is `keras.layers.Add()`."""
+    module, _, name = canonical(path).rpartition(".")
+    return f"{module}.{name.capitalize()}" if module == "keras.layers" and name in _MERGES else None
+
+
 def policy_follows(path: str, generation: str) -> Literal["own", "inner"] | None:
     """Whose policy decides the result of a layer around other layers: its own or that of the layer inside."""
     found: Literal["own", "inner"] | None = _measured(canonical(path), generation).get("wraps")
@@ -71,7 +82,7 @@ def policy_follows(path: str, generation: str) -> Literal["own", "inner"] | None
 
 
 def layer_carries(path: str, variant: Mapping[str, object], generation: str) -> bool | None:
-    """Whether the layer only passes on elements of its input (Reshape, Dropout, ...); None where that depends on what is unknown."""
+    """Whether the layer only passes on elements of its input; None where that depends on what is unknown."""
     breaking = _measured(canonical(path), generation).get("carries")
     if breaking is None:
         return False
@@ -86,8 +97,8 @@ def layer_carries(path: str, variant: Mapping[str, object], generation: str) -> 
     return True
 
 
-def _measured(path: str, generation: str) -> Mapping[str, object] | dict[str, object]:
-    found: dict[str, object] = section("layers", "layers").get(path, {}).get(generation, {})
+def _measured(path: str, generation: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = section("layers", "layers").get(path, {}).get(generation, {})
     return found
 
 
@@ -118,9 +129,7 @@ def _in_generation(
     return None if outcome == _RAISES else outcome
 
 
-def _variant_key(
-    path: str, generation: str, entry: Mapping[str, object], variant: Mapping[str, object]
-) -> str | None:
+def _variant_key(path: str, generation: str, entry: Mapping[str, object], variant: Mapping[str, object]) -> str | None:
     """The measured variant that these arguments select; None where one of them was not measured."""
     decisive = entry.get("decisive", {})
     free = str(entry["free"]).split(" ")
@@ -159,7 +168,9 @@ def _rule_for(rules: Mapping[str, object], dtypes: Sequence[str]) -> object | No
     if kinds == {"float"}:
         rule = rules.get("float,float", rules.get("float"))
         return None if rule == "i" else rule
-    return rules.get(",".join(sorted(kinds, key=("float", "int", "bool").index)) if kinds <= {"float", "int", "bool"} else "")
+    return rules.get(
+        ",".join(sorted(kinds, key=("float", "int", "bool").index)) if kinds <= {"float", "int", "bool"} else ""
+    )
 
 
 def _outcome(rule: object, own: bool, compute_dtype: str, input_dtype: str | None) -> Result | None:
@@ -169,7 +180,7 @@ def _outcome(rule: object, own: bool, compute_dtype: str, input_dtype: str | Non
     prefix = "dtype=" if own else ""
     forms = (f"{prefix}{compute_dtype}", f"{prefix}mixed_{compute_dtype}")
     if "at" in rule:
-        # The points of the pure and of the mixed policy that compute in this dtype; where both were measured they must agree.
+        # The points of the pure and of the mixed policy that compute in this dtype; where both work they must agree.
         found = [rule["at"][form] for form in forms if form in rule["at"]]
         found = [result for result in found if result != _RAISES] or found[:1]
         same = bool(found) and all(result == found[0] for result in found)

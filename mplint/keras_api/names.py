@@ -55,7 +55,7 @@ _KERAS_PREFIXES = (
     "keras._tf_keras.keras.",
     "keras.api.",
 )
-_TENSORFLOW_PREFIXES = ("tensorflow._api.v2.compat.v2.", "tensorflow.compat.v2.", "tensorflow._api.v2.", "tf.")
+_TENSORFLOW_PREFIXES = ("tensorflow._api.v2.compat.v2.", "tensorflow.compat.v2.", "tensorflow._api.v2.")
 _V1 = "tensorflow.compat.v1."
 _NUMPY_DTYPES = frozenset(
     "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split()
@@ -81,7 +81,7 @@ def kind(path: str) -> Kind | None:
     entry = _entry(path)
     if entry is not None:
         return _KINDS[entry[0]]
-    dead = section("dead_names", "names").get(_without_prefix(path))
+    dead = section("dead_names", "names").get(canonical(path))
     return _KINDS[dead["kind"]] if dead is not None else None
 
 
@@ -103,7 +103,7 @@ def generations(path: str) -> frozenset[str]:
 
 
 def _entry_generations(plain: str) -> frozenset[str]:
-    if plain.startswith(_V1) and plain.removeprefix(_V1) not in section("names", "different_in_v1"):
+    if plain.startswith(_V1) and plain.removeprefix(_V1) not in _different_in_v1():
         return generations("tensorflow." + plain.removeprefix(_V1))
     return frozenset()
 
@@ -145,7 +145,7 @@ def _without_prefix(path: str) -> str:
     for prefix in _TENSORFLOW_PREFIXES:
         if path.startswith(prefix):
             return "tensorflow." + path[len(prefix) :]
-    if path in ("tf_keras", "tensorflow.keras", "tensorflow.python.keras"):
+    if path + "." in _KERAS_PREFIXES:
         return "keras"
     return path
 
@@ -160,7 +160,7 @@ def _known(plain: str) -> str | None:
     alias = section("names", "aliases").get(plain)
     if alias is not None:
         return str(alias.split(" ", 1)[1])
-    if plain in section("names", "names"):
+    if plain in section("names", "names") or plain in section("dead_names", "names"):
         return plain
     if plain.startswith(_V1):
         rest = plain.removeprefix(_V1)
@@ -181,8 +181,8 @@ def _different_in_v1() -> frozenset[str]:
 
 
 def _moved(plain: str) -> str | None:
-    """A place of an older release (`keras.layers.core.Dense`, `keras.engine.training.Model`): same name, fewer modules."""
-    if plain in section("dead_names", "names") or plain.startswith("keras.mixed_precision.experimental."):
+    """A place of an older release: `keras.layers.core.Dense`, `keras.engine.training.Model`."""
+    if plain.startswith("keras.mixed_precision.experimental."):
         return None
     parts = plain.removeprefix("keras.src.").removeprefix("keras.").split(".")
     if len(parts) < 3:

@@ -14,7 +14,7 @@ from mplint.keras_api.table import section
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What stands in an operand's place, as far as dtypes go. Make one with `tensor`, `python`, `array` or `sequence`."""
+    """What stands in an operand's place, as far as dtypes go: made by `tensor`, `python`, `array` or `sequence`."""
 
     kind: Literal["tensor", "python", "array", "sequence"]
     dtype: str | None = None
@@ -105,10 +105,10 @@ class Operation:
         keywords: Mapping[str, object] | None = None,
         symbolic: bool = False,
     ) -> Outcome:
-        """The dtype of the result (a tuple where there are several), a Clash where it raises, None where it is not known.
+        """The dtype of the result (a tuple where there are several), a Clash where it raises, None where not known.
 
         `operands` are the positional arguments in the order of the signature, or all arguments by name; `keywords` the
-        others. An argument is an Operand, a constant (needed only where it names a dtype), or None where it is not known.
+        others. An argument is an Operand, a constant (needed where it names a dtype), or None where it is not known.
         `symbolic` says whether the tensors among them are KerasTensors.
         """
         outcomes = [each.result(operands, keywords or {}, symbolic) for each in self._measured]
@@ -263,11 +263,11 @@ def _common(letters: set[str]) -> str | None:
 
 
 def _atoms_of(operand: Operand | None) -> list[str]:
-    """The rows of the matrices that an operand may be: one where it is known, all where it is not, none where that was not tried."""
+    """The rows of a matrix that an operand may be: all where it is not known, none where its like was not tried."""
     atoms: list[str] = section("operations", "atoms")
     if operand is None or (operand.kind != "sequence" and operand.dtype is None):
         return atoms
-    letters: Mapping[str, str] = section("operations", "codes")
+    letters = _codes()
     match operand.kind:
         case "tensor":
             found = [letters.get(operand.dtype or "")]
@@ -280,6 +280,12 @@ def _atoms_of(operand: Operand | None) -> list[str]:
         case "sequence":
             found = ["LF" if _all_floats(operand) else None]
     return [atom for atom in found if atom in atoms]
+
+
+@lru_cache(maxsize=1)
+def _codes() -> Mapping[str, str]:
+    """Dtype name -> its letter in the matrices."""
+    return {name: letter for letter, name in section("operations", "letters").items()}
 
 
 def _all_floats(operand: Operand) -> bool:

@@ -55,6 +55,20 @@ def method_parameters(path: str, method: str, generation: str | None = None) -> 
     return None if text is None else _parsed(text)
 
 
+def methods(path: str, generation: str) -> frozenset[str] | None:
+    """Which of the methods that matter a class has; None for what is no class of Keras, or not in that generation."""
+    found = canonical(path)
+    entry = _entry(found)
+    if entry is None or generation not in entry[1]:
+        return None
+    own = section("methods", "methods").get(found, {}).get(generation, {})
+    base = _BASES.get(entry[0])
+    if base is None and not own:
+        return None
+    inherited = section("methods", "methods").get(base, {}).get(generation, {}) if base != found else {}
+    return frozenset(name for name in {**inherited, **own} if own.get(name, "") is not None)
+
+
 def _entry(path: str) -> list[str] | None:
     found: list[str] | None = section("names", "names").get(path)
     return found
@@ -117,9 +131,7 @@ def _parsed(text: str) -> tuple[Parameter, ...]:
     ordered = [*arguments.posonlyargs, *arguments.args]
     defaults: list[ast.expr | None] = [*[None] * (len(ordered) - len(arguments.defaults)), *arguments.defaults]
     for position, (argument, default) in enumerate(zip(ordered, defaults, strict=True)):
-        kind: ParameterKind = (
-            "positional_only" if position < len(arguments.posonlyargs) else "positional_or_keyword"
-        )
+        kind: ParameterKind = "positional_only" if position < len(arguments.posonlyargs) else "positional_or_keyword"
         found.append(Parameter(argument.arg, kind, _default(default)))
     if arguments.vararg is not None:
         found.append(Parameter(arguments.vararg.arg, "var_positional"))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
 
 
-@lru_cache(maxsize=None)
+@cache
 def section(file: str, key: str) -> Any:
     """One section of one data file."""
     return _file(file)[key]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _file(name: str) -> Any:
     return json.loads((DATA / f"{name}.json").read_bytes())

@@ -18,4 +18,4 @@ def test_the_example_trains_and_hides_its_fault(legacy: str) -> None:
 
 
 def test_the_demonstration_keeps_its_promises() -> None:
-    python("tools/demo.py")
+    python("tools/demo.py", PYTHONPATH=ROOT)

@@ -12,9 +12,15 @@ PROGRAMS = {
     "strings": ("n = 3\ns = f'box_{n}' + '_x'.upper() + 'a' 'b'", {"n": 3, "s": "box_3_Xab"}),
     "percent formatting": ("s = 'block%d_%s' % (2, 'conv')", {"s": "block2_conv"}),
     "tuples": ("a, (b, *c) = 1, (2, 3, 4)", {"a": 1, "b": 2, "c": [3, 4]}),
-    "slices": ("w = [16, 32, 64]\nr = w[::-1]\nl = w[-1]\nt = (1, 2, 3)[1:]", {"w": [16, 32, 64], "r": [64, 32, 16], "l": 64, "t": (2, 3)}),
+    "slices": (
+        "w = [16, 32, 64]\nr = w[::-1]\nl = w[-1]\nt = (1, 2, 3)[1:]",
+        {"w": [16, 32, 64], "r": [64, 32, 16], "l": 64, "t": (2, 3)},
+    ),
     "lists are shared": ("a = []\nb = a\nb.append(1)\na += [2]", {"a": [1, 2], "b": [1, 2]}),
-    "list methods": ("a = [3, 1]\na.insert(0, 9)\na.extend((4,))\nlast = a.pop()\na.reverse()", {"a": [1, 3, 9], "last": 4}),
+    "list methods": (
+        "a = [3, 1]\na.insert(0, 9)\na.extend((4,))\nlast = a.pop()\na.reverse()",
+        {"a": [1, 3, 9], "last": 4},
+    ),
     "dicts": (
         "d = dict(a=1, **{'b': 2})\nd['c'] = 3\nd.update(a=4)\nv = d.get('z', 0)\nw = d.pop('b')",
         {"d": {"a": 4, "c": 3}, "v": 0, "w": 2},
@@ -24,7 +30,10 @@ PROGRAMS = {
         {"out": [(0, "a", 1), (1, "b", 2)]},
     ),
     "zip and range": ("out = [a * b for a, b in zip(range(3), [5, 6, 7]) if a]", {"out": [6, 14]}),
-    "nested comprehensions": ("out = [(a, b) for a in (1, 2) for b in 'xy']", {"out": [(1, "x"), (1, "y"), (2, "x"), (2, "y")]}),
+    "nested comprehensions": (
+        "out = [(a, b) for a in (1, 2) for b in 'xy']",
+        {"out": [(1, "x"), (1, "y"), (2, "x"), (2, "y")]},
+    ),
     "dict comprehensions": ("out = {k: v for k, v in [('a', 1)]}", {"out": {"a": 1}}),
     "while": ("n = 20\nc = 0\nwhile n > 1:\n    n //= 2\n    c += 1", {"n": 1, "c": 4}),
     "break and else": (
@@ -36,7 +45,10 @@ PROGRAMS = {
         "def f(a, b=2, *c, d=4, **e):\n    return a, b, c, d, e\nx = f(1)\ny = f(1, 3, 5, d=6, z=7)",
         {"x": (1, 2, (), 4, {}), "y": (1, 3, (5,), 6, {"z": 7})},
     ),
-    "passing stars on": ("def f(*a, **k):\n    return g(*a, **k)\ndef g(x, y=0):\n    return x - y\nr = f(5, y=2)", {"r": 3}),
+    "passing stars on": (
+        "def f(*a, **k):\n    return g(*a, **k)\ndef g(x, y=0):\n    return x - y\nr = f(5, y=2)",
+        {"r": 3},
+    ),
     "closures": (
         "def outer(n):\n    def inner(k):\n        return n * k\n    return inner\ndouble = outer(2)\nr = double(21)",
         {"r": 42},
@@ -48,7 +60,10 @@ PROGRAMS = {
     "global": ("n = 1\ndef f():\n    global n\n    n = 5\nf()", {"n": 5}),
     "recursion is bounded": ("def f(n):\n    return 1 if n == 0 else n * f(n - 1)\nr = f(50)", {"r": ...}),
     "lambdas": ("f = lambda x, k=3: x * k\nr = f(2)", {"r": 6}),
-    "partial": ("from functools import partial\ndef f(a, b, c=0):\n    return (a, b, c)\nr = partial(f, 1, c=9)(2)", {"r": (1, 2, 9)}),
+    "partial": (
+        "from functools import partial\ndef f(a, b, c=0):\n    return (a, b, c)\nr = partial(f, 1, c=9)(2)",
+        {"r": (1, 2, 9)},
+    ),
     "decorators": (
         "import functools\ndef twice(fn):\n    @functools.wraps(fn)\n    def inner(*a):\n        return fn(*a) * 2\n    return inner\n"
         "@twice\ndef f(x):\n    return x\nr = f(4)",
@@ -70,10 +85,19 @@ PROGRAMS = {
         "c = C(units=16)\nr = (c.units, c.sizes)",
         {"r": (16, [1, 2])},
     ),
-    "named tuples": ("from typing import NamedTuple\nclass P(NamedTuple):\n    a: int\n    b: int = 2\nr = (P(1).a, P(1).b)", {"r": (1, 2)}),
+    "named tuples": (
+        "from typing import NamedTuple\nclass P(NamedTuple):\n    a: int\n    b: int = 2\nr = (P(1).a, P(1).b)",
+        {"r": (1, 2)},
+    ),
     "enums": ("import enum\nclass E(enum.Enum):\n    A = 'x'\nr = (E.A.value, E('x').name)", {"r": ("x", "A")}),
-    "isinstance": ("r = (isinstance(3, int), isinstance('a', (list, str)), isinstance([], dict))", {"r": (True, True, False)}),
-    "getattr and setattr": ("class A:\n    pass\na = A()\nsetattr(a, 'n', 4)\nr = (getattr(a, 'n'), hasattr(a, 'n'))", {"r": (4, True)}),
+    "isinstance": (
+        "r = (isinstance(3, int), isinstance('a', (list, str)), isinstance([], dict))",
+        {"r": (True, True, False)},
+    ),
+    "getattr and setattr": (
+        "class A:\n    pass\na = A()\nsetattr(a, 'n', 4)\nr = (getattr(a, 'n'), hasattr(a, 'n'))",
+        {"r": (4, True)},
+    ),
     "match": (
         "def f(x):\n    match x:\n        case 'a' | 'b':\n            return 1\n        case int(n):\n            return 2\n        case _:\n            return 3\n"
         "r = f('b')",
@@ -144,7 +168,11 @@ def test_calls_across_files() -> None:
 
 
 def test_circular_imports() -> None:
-    found = variables("import a\nr = a.f()", a="import b\nX = 1\ndef f():\n    return b.g()\n", b="import a\ndef g():\n    return a.X\n")
+    found = variables(
+        "import a\nr = a.f()",
+        a="import b\nX = 1\ndef f():\n    return b.g()\n",
+        b="import a\ndef g():\n    return a.X\n",
+    )
     assert found["r"] == 1
 
 

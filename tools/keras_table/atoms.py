@@ -1,58 +1,11 @@
-"""What an operand can be: a tensor of some dtype, a Python number, a NumPy array or scalar, a list of numbers."""
+"""Makes operands of every kind, for calls that are traced, run, or made on KerasTensors."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from keras_table.kinds import ARRAYS, CODES, LISTS, NUMBERS, SCALARS
 from keras_table.packages import GENERATION, keras, np, tf
-
-CODES = {
-    "h": "float16",
-    "b": "bfloat16",
-    "f": "float32",
-    "d": "float64",
-    "i": "int32",
-    "l": "int64",
-    "u": "uint8",
-    "?": "bool",
-    "j": "int8",
-    "k": "int16",
-    "v": "uint16",
-    "w": "uint32",
-    "x": "uint64",
-    "c": "complex64",
-    "z": "complex128",
-    "s": "string",
-}
-"""One letter for each dtype in the matrices of the table."""
-LETTERS = {name: code for code, name in CODES.items()} | {"object": "s"}
-RAISES = "!"
-UNKNOWN = "."
-
-TENSORS = tuple("hbfdilu?")
-NUMBERS = {"pF": 0.5, "pI": 1}
-ARRAYS = {"nh": "float16", "nf": "float32", "nd": "float64", "nl": "int64"}
-SCALARS = {"sf": "float32", "sd": "float64"}
-LISTS = {"LF": 0.5}
-ATOMS = (*TENSORS, *NUMBERS, *ARRAYS, *SCALARS, *LISTS)
-"""In the order of the rows and columns of a matrix."""
-
-CONSTANTS = frozenset({"pF", "pI", "nf", "nd", "LF"})
-"""What is paired with each other too, and not only with tensors."""
-
-
-SAMPLE = (
-    *(("h", "h"), ("b", "b"), ("f", "f"), ("i", "i"), ("?", "?"), ("h", "f"), ("f", "h"), ("h", "i"), ("i", "h")),
-    *((constant, tensor) for constant in ("pF", "pI", "nf", "nd", "nl", "sf", "LF") for tensor in ("h", "f", "i")),
-    *((tensor, constant) for constant in ("pF", "pI", "nf", "nd", "sf") for tensor in ("h", "i")),
-)
-"""Pairs on which two ways to call are compared before one of them is used for all."""
-
-
-def is_measured(key: tuple[str, ...]) -> bool:
-    """Whether operands of these kinds are tried together."""
-    return len(key) < 2 or any(atom in TENSORS for atom in key) or all(atom in CONSTANTS for atom in key)
-
 
 _inputs: dict[tuple[str, tuple[int, ...]], Any] = {}
 _constants: dict[tuple[str, tuple[int, ...]], Any] = {}
@@ -70,11 +23,6 @@ def forget_graph() -> None:
     global _graph
     _graph = tf.__internal__.FuncGraph("atoms")
     _placeholders.clear()
-
-
-def is_scalar(atom: str) -> bool:
-    """Whether the atom has no shape of its own."""
-    return atom in NUMBERS or atom in SCALARS
 
 
 def numbers(shape: tuple[int, ...]) -> Any:
@@ -98,6 +46,13 @@ def made(atom: str, shape: tuple[int, ...], how: str) -> Any:
     if atom in LISTS:
         return np.full(shape, LISTS[atom]).tolist()
     return tensor(CODES[atom], shape, how)
+
+
+def index(dtype: str, shape: tuple[int, ...]) -> Any:
+    """A tensor that selects: places from 0 to 3, or a mask."""
+    if dtype in ("bool", "string"):
+        return tensor(dtype, shape, "eager")
+    return tf.constant((np.arange(int(np.prod(shape))) % 4).reshape(shape), dtype)
 
 
 def tensor(dtype: str, shape: tuple[int, ...], how: str) -> Any:

@@ -34,21 +34,24 @@ EXTRA = ("keras.Variable", "tensorflow.Variable")
 """Classes that are measured as functions are."""
 SKIPPED = frozenset(
     """
-    Assert associative_scan batch_get_value batch_set_value case clear_session cond constant_initializer control_dependencies
-    custom_gradient device disable_check_numerics enable_check_numerics eval executing_eagerly foldl foldr fori_loop function
-    get_uid get_value grad_pass_through gradients group hessians image_dataset_from_directory audio_dataset_from_directory
-    import_graph_def in_test_phase in_train_phase init_scope learning_phase learning_phase_scope load_library load_op_library
-    make_ndarray make_tensor_proto manual_variable_initialization map map_fn model_to_dot no_gradient no_op
-    nondifferentiable_batch_function numpy_function pack_x_y_sample_weight plot_model print print_tensor py_function recompute_grad
-    register_keras_serializable register_tensor_conversion_function reset_uids rnn scan set_epsilon set_floatx set_image_data_format
-    set_learning_phase set_random_seed set_seed set_value switch switch_case text_dataset_from_directory
-    timeseries_dataset_from_directory unpack_x_y_sample_weight variable_creator_scope vectorize vectorized_map while_loop get_file
-    experimental_enable_numpy_behavior create_rng_state get_global_generator set_global_generator seed clear_session timestamp
-    disable_interactive_logging enable_interactive_logging is_interactive_logging_enabled get_logger warmstart_embedding_matrix
-    load_img save_img array_to_img img_to_array split_dataset set_seed batch_function all_candidate_sampler
-    fixed_unigram_candidate_sampler learned_unigram_candidate_sampler log_uniform_candidate_sampler nce_loss
-    sampled_softmax_loss linear_to_mel_weight_matrix ssim_multiscale sufficient_statistics stateless_random_jpeg_quality random_jpeg_quality disable_traceback_filtering
-    enable_traceback_filtering enable_dump_debug_info disable_dump_debug_info ctc_beam_search_decoder ctc_greedy_decoder ctc_decode
+    Assert all_candidate_sampler array_to_img associative_scan audio_dataset_from_directory batch_function
+    batch_get_value batch_set_value case clear_session cond constant_initializer control_dependencies
+    create_rng_state ctc_beam_search_decoder ctc_decode ctc_greedy_decoder custom_gradient device
+    disable_check_numerics disable_dump_debug_info disable_interactive_logging disable_traceback_filtering
+    enable_check_numerics enable_dump_debug_info enable_interactive_logging enable_traceback_filtering eval
+    executing_eagerly experimental_enable_numpy_behavior fixed_unigram_candidate_sampler foldl foldr fori_loop
+    function get_file get_global_generator get_logger get_uid get_value grad_pass_through gradients group
+    hessians image_dataset_from_directory img_to_array import_graph_def in_test_phase in_train_phase init_scope
+    is_interactive_logging_enabled learned_unigram_candidate_sampler learning_phase learning_phase_scope
+    linear_to_mel_weight_matrix load_img load_library load_op_library log_uniform_candidate_sampler make_ndarray
+    make_tensor_proto manual_variable_initialization map map_fn model_to_dot nce_loss no_gradient no_op
+    nondifferentiable_batch_function numpy_function pack_x_y_sample_weight plot_model print print_tensor
+    py_function random_jpeg_quality recompute_grad register_keras_serializable
+    register_tensor_conversion_function reset_uids rnn sampled_softmax_loss save_img scan seed set_epsilon
+    set_floatx set_global_generator set_image_data_format set_learning_phase set_random_seed set_seed set_value
+    split_dataset ssim_multiscale stateless_random_jpeg_quality sufficient_statistics switch switch_case
+    text_dataset_from_directory timeseries_dataset_from_directory timestamp unpack_x_y_sample_weight
+    variable_creator_scope vectorize vectorized_map warmstart_embedding_matrix while_loop
     """.split()
 )
 """Functions that call their arguments, change the process, or do no arithmetic on tensors."""
@@ -161,7 +164,12 @@ SHAPES = ((4, 4), (2, 8, 8, 3), (4,), (), (2, 4, 4), (4, 16), (2, 8, 8), (3,), (
 SPECIAL: dict[str, Call] = {
     "keras.backend.arange": {"start": _SCALAR},
     "keras.backend.constant": {"value": _MAT},
-    "keras.backend.conv2d_transpose": {"x": IMAGES, "kernel": Tensor((2, 2, 4, 3)), "output_shape": (2, 8, 8, 4), "padding": "same"},
+    "keras.backend.conv2d_transpose": {
+        "x": IMAGES,
+        "kernel": Tensor((2, 2, 4, 3)),
+        "output_shape": (2, 8, 8, 4),
+        "padding": "same",
+    },
     "keras.backend.depthwise_conv2d": {"x": IMAGES, "depthwise_kernel": Tensor((2, 2, 3, 1))},
     "keras.backend.eye": {"size": 4},
     "keras.backend.separable_conv2d": {
@@ -236,7 +244,11 @@ SPECIAL: dict[str, Call] = {
         "data_format": "channels_last",
     },
     "keras.backend.sparse_categorical_crossentropy": {"target": _IDS, "output": _MAT},
-    "keras.backend.switch": {"condition": Tensor((), "bool", index=True), "then_expression": _MAT, "else_expression": _MAT},
+    "keras.backend.switch": {
+        "condition": Tensor((), "bool", index=True),
+        "then_expression": _MAT,
+        "else_expression": _MAT,
+    },
     "keras.losses.sparse_categorical_crossentropy": {"y_true": _IDS, "y_pred": _MAT},
     "keras.metrics.sparse_categorical_accuracy": {"y_true": _IDS, "y_pred": _MAT},
     "keras.metrics.sparse_top_k_categorical_accuracy": {"y_true": _IDS, "y_pred": _MAT},
@@ -254,7 +266,11 @@ SPECIAL: dict[str, Call] = {
         "output_length": _IDS,
     },
     "keras.ops.depthwise_conv": {"inputs": IMAGES, "kernel": Tensor((2, 2, 3, 1))},
-    "keras.ops.dot_product_attention": {"query": Tensor((2, 4, 2, 4)), "key": Tensor((2, 4, 2, 4)), "value": Tensor((2, 4, 2, 4))},
+    "keras.ops.dot_product_attention": {
+        "query": Tensor((2, 4, 2, 4)),
+        "key": Tensor((2, 4, 2, 4)),
+        "value": Tensor((2, 4, 2, 4)),
+    },
     "keras.ops.einsum": {"subscripts": "ab,bc->ac", "*operands": [_MAT, _MAT]},
     "keras.ops.max_pool": {"inputs": IMAGES, "pool_size": 2},
     "keras.ops.layer_normalization": {"x": _MAT, "gamma": _VEC, "beta": _VEC},
@@ -425,21 +441,28 @@ for _rank, (_x, _w) in _KERNEL.items():
         "padding": "SAME",
     }
     for _pool in ("avg", "max"):
-        SPECIAL[f"tensorflow.nn.{_pool}_pool{_rank}"] = {"input": Tensor(_x), "ksize": 2, "strides": 2, "padding": "SAME"}
+        SPECIAL[f"tensorflow.nn.{_pool}_pool{_rank}"] = {
+            "input": Tensor(_x),
+            "ksize": 2,
+            "strides": 2,
+            "padding": "SAME",
+        }
 for _scatter in ("max", "min", "sub"):
     SPECIAL[f"tensorflow.tensor_scatter_nd_{_scatter}"] = SPECIAL["tensorflow.tensor_scatter_nd_add"]
 for _decode in ("bmp", "gif", "image", "jpeg", "jxl", "png", "webp"):
     SPECIAL[f"tensorflow.image.decode_{_decode}"] = {"contents": Tensor((), "string", index=True)}
 SPECIAL["tensorflow.nn.convolution"] = {"input": IMAGES, "filters": Tensor((2, 2, 3, 4))}
 
-LISTS = frozenset("add_n accumulate_n concat concatenate column_stack dstack hstack parallel_stack shape_n stack tuple vstack".split())
+LISTS = frozenset(
+    "add_n accumulate_n concat concatenate column_stack dstack hstack parallel_stack shape_n stack tuple vstack".split()
+)
 """Functions whose first parameter is a list of tensors."""
 
 
 _SLOW = frozenset(
     """
-    beta binomial ctc ctc_loss gamma geomspace linspace logspace nanmedian nanpercentile nanquantile percentile psnr quantile
-    searchsorted ssim weighted_moments
+    beta binomial ctc ctc_loss gamma geomspace linspace logspace nanmedian nanpercentile nanquantile percentile
+    psnr quantile searchsorted ssim weighted_moments
     """.split()
 )
 

@@ -65,9 +65,7 @@ def _entry(measured: Mapping[str, Any], symbolic: Mapping[str, Any], matrices: M
     if measured["dtype"] is not None:
         entry["dtype"] = measured["dtype"]["name"]
     # Most functions do with KerasTensors as with tensors: only the others are written.
-    different = {
-        generation: matrices.reference(found) for generation, found in symbolic.items() if found != "real"
-    }
+    different = {generation: matrices.reference(found) for generation, found in symbolic.items() if found != "real"}
     if different:
         entry["symbolic"] = different
     return entry

@@ -9,8 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keras_table import atoms
-from keras_table.atoms import ATOMS, LETTERS, RAISES, TENSORS, UNKNOWN
+from keras_table import atoms, kinds
 from keras_table.function_recipes import (
     EXTRA,
     MODULES,
@@ -21,6 +20,7 @@ from keras_table.function_recipes import (
     calls_for,
     kinds_for,
 )
+from keras_table.kinds import ATOMS, LETTERS, RAISES, TENSORS, UNKNOWN
 from keras_table.layers import carried
 from keras_table.packages import GENERATION, keras, set_policy, tf
 from keras_table.shapes import leaf_dtypes
@@ -54,7 +54,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "operator.unary-": lambda x: -x,
     "operator.unary+": lambda x: +x,
     "operator.unary~": lambda x: ~x,
-    "operator.abs": lambda x: abs(x),
+    "operator.abs": lambda x: x.__abs__(),
     "operator.getitem": lambda x: x[0:1],
 }
 
@@ -203,8 +203,9 @@ def _applied(function: Any, call: Mapping[str, Any], chosen: Mapping[str, Any], 
 
 def _operand(value: Any, how: str) -> Any:
     if isinstance(value, Tensor):
-        # What only selects is never symbolic: that is another question.
-        return atoms.tensor(value.dtype, value.shape, "eager" if how == "symbolic" and value.index else how)
+        if value.index and how != "traced":  # what only selects is never symbolic: that is another question
+            return atoms.index(value.dtype, value.shape)
+        return atoms.tensor(value.dtype, value.shape, how)
     if isinstance(value, Atom):
         return atoms.made(value.atom, value.shape, value.how or how)
     if isinstance(value, list) and value and isinstance(value[0], (Atom, Tensor)):
@@ -262,8 +263,7 @@ class _Bench:
     def takes_scalar(self, place: int) -> bool:
         """Whether a tensor without shape may stand here, so that a Python number failing would mean something."""
         return any(
-            _has_tensor(_run(self.function, self.call, self.chosen({place: Tensor(())}), how))
-            for how in self.hows
+            _has_tensor(_run(self.function, self.call, self.chosen({place: Tensor(())}), how)) for how in self.hows
         )
 
     def chosen(self, made: Mapping[int, Any]) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class _Bench:
         """
         keys = [key for key in _keys(places) if self.is_measured(key, scalar)]
         eager = {key: self.called(key, "eager") for key in keys} if "eager" in self.hows else {}
-        sample = atoms.SAMPLE if places > 1 else keys
+        sample = kinds.SAMPLE if places > 1 else keys
         first = {key: self.called(key, "traced") for key in sample if key in keys} if "traced" in self.hows else {}
         agree = all(eager.get(key) in (None, result) for key, result in first.items())
         found: dict[tuple[str, ...], Any] = dict.fromkeys(_keys(places), UNKNOWN)
@@ -305,13 +305,14 @@ class _Bench:
         return found
 
     def is_measured(self, key: tuple[str, ...], scalar: list[bool]) -> bool:
-        if any(atoms.is_scalar(atom) and not scalar[place] for place, atom in enumerate(key)):
+        if any(kinds.is_scalar(atom) and not scalar[place] for place, atom in enumerate(key)):
             return False
         if self.path in OPERATORS and not any(atom in TENSORS for atom in key):
             return False  # Python's and NumPy's own affair
         if self.kinds is not None and not self.kinds.issuperset(key):
             return False
-        return atoms.is_measured(key)
+        measured: bool = kinds.is_measured(key)
+        return measured
 
     def called(self, key: tuple[str, ...], how: str) -> Any:
         return _run(self.function, self.call, self.chosen(self.made(key)), how)
@@ -343,13 +344,13 @@ class _Bench:
         if not any(_has_tensor(self.symbolic(key)) for key in (plain, ("f",) * count, ("i",) * count)):
             return RAISES
         if GENERATION == "2":
-            sample = SYMBOLIC_SAMPLE if count == 2 else [(atom,) for atom in ("h", "b", "f", "i", "?")]
+            sample: list[tuple[str, ...]] = [*SYMBOLIC_SAMPLE] if count == 2 else [(atom,) for atom in "hbfi?"]
             scalar = scalar if real else [self.takes_scalar(place) for place in range(count)]
             sample = [key for key in sample if self.is_measured(key, scalar)]
             beside = {key: self.called(key, "traced" if "traced" in self.hows else "eager") for key in sample}
             if all(result in (None, self.symbolic(key)) for key, result in beside.items()):
                 return "real"
-            found = {key: UNKNOWN for key in _keys(places)} | {key: self.symbolic(key) for key in sample}
+            found = dict.fromkeys(_keys(places), UNKNOWN) | {key: self.symbolic(key) for key in sample}
         else:
             mixed = all(
                 len({repr(self.symbolic(key, kept)) for kept in ({0, 1}, {0}, {1})}) == 1
@@ -368,7 +369,8 @@ class _Bench:
         if not any(atom in TENSORS for atom in key):
             return UNKNOWN
         made = {
-            place: Atom(atom, self.shape(place), "symbolic" if place in kept else "eager") for place, atom in enumerate(key)
+            place: Atom(atom, self.shape(place), "symbolic" if place in kept else "eager")
+            for place, atom in enumerate(key)
         }
         for place in range(len(key), 2 if self.listed else len(self.values)):
             made[place] = Atom(key[0] if key[0] in TENSORS else key[-1], self.shape(place))
@@ -426,11 +428,12 @@ class _Bench:
         if self.listed or len(self.values) != 1 or "eager" not in self.hows:
             return False
         try:
-            return carried(
+            only_moves: bool = carried(
                 lambda x: _first(_applied(self.function, self.call, self.chosen({0: x}), "eager")), self.shape(0)
             )
         except Exception:  # noqa: BLE001
             return False
+        return only_moves
 
 
 def _letter(result: Any) -> str:
@@ -438,7 +441,8 @@ def _letter(result: Any) -> str:
     if isinstance(result, list):
         letters = {_letter(part) for part in result}
         return letters.pop() if len(letters) == 1 else UNKNOWN
-    return LETTERS.get(str(result), RAISES if result == RAISES else UNKNOWN)
+    letter: str = LETTERS.get(str(result), RAISES if result == RAISES else UNKNOWN)
+    return letter
 
 
 def _first(result: Any) -> Any:
@@ -506,10 +510,10 @@ def _other_values(name: str, default: Any, given: Any) -> Iterator[Any]:
     if name in ("axis", "axes", "dim", "seq_axis", "batch_dims"):
         yield from (value for value in (0, -1, 1, [0], 0.5) if value != given)
         return
-    if name in ("seed",):
+    if name == "seed":
         yield from (1, (1, 2))
         return
-    if name in ("perm",):
+    if name == "perm":
         yield from ((1, 0), (0, 1, 2, 3))
         return
     if isinstance(given, (list, tuple, int, float, str)) and name in VALUES:
@@ -527,6 +531,18 @@ def _other_values(name: str, default: Any, given: Any) -> Iterator[Any]:
     elif isinstance(default, str):
         yield from (
             value
-            for value in ("SAME", "VALID", "same", "valid", "bilinear", "nearest", "bicubic", "hann", "xy", "linear", "nearest")
+            for value in (
+                "SAME",
+                "VALID",
+                "same",
+                "valid",
+                "bilinear",
+                "nearest",
+                "bicubic",
+                "hann",
+                "xy",
+                "linear",
+                "nearest",
+            )
             if value != default
         )

@@ -155,9 +155,7 @@ def _special(name: str) -> Recipe | None:
         "HashedCrossing": Recipe(lambda: {"num_bins": 5}, ((4,), (4,)), "int32", "list"),
         "Hashing": Recipe(lambda: {"num_bins": 5}, (ids,), "int32"),
         "IntegerLookup": Recipe(lambda: {"vocabulary": [1, 2, 3]}, (ids,), "int64"),
-        "MultiHeadAttention": Recipe(
-            lambda: {"num_heads": 2, "key_dim": 2}, (SEQUENCE, SEQUENCE), style="positional"
-        ),
+        "MultiHeadAttention": Recipe(lambda: {"num_heads": 2, "key_dim": 2}, (SEQUENCE, SEQUENCE), style="positional"),
         "Pipeline": Recipe(lambda: {"layers": [layers.Rescaling(0.5)]}, (IMAGE,)),
         "RNN": Recipe(lambda: {"cell": layers.LSTMCell(2)}, (SEQUENCE,)),
         "ReversibleEmbedding": Recipe(lambda: {"input_dim": 5, "output_dim": 4}, (ids,), "int32"),
@@ -175,8 +173,10 @@ def _special(name: str) -> Recipe | None:
 
 
 _HEAVY = frozenset(
-    "AugMix Bidirectional ContrastLimitedAdaptiveHistogramEqualization ConvLSTM1D ConvLSTM2D ConvLSTM3D Equalization GRU "
-    "GroupedQueryAttention LSTM LocallyConnected2D MelSpectrogram MultiHeadAttention RNN SimpleRNN".split()
+    """
+    AugMix Bidirectional ContrastLimitedAdaptiveHistogramEqualization ConvLSTM1D ConvLSTM2D ConvLSTM3D Equalization
+    GRU GroupedQueryAttention LSTM LocallyConnected2D MelSpectrogram MultiHeadAttention RNN SimpleRNN
+    """.split()
 )
 
 
@@ -190,11 +190,11 @@ WRAPPED = frozenset({"layer", "layers", "cell", "cells"})
 CALL = "call."
 """Before the name of an argument of the call, to tell it from one of the constructor."""
 FEW_ACTIVATIONS = ("gelu", "linear", "relu", "sigmoid", "softmax", "tanh")
-ACTIVATIONS = (
-    "celu elu exponential gelu glu hard_shrink hard_sigmoid hard_silu hard_tanh leaky_relu linear log_sigmoid log_softmax mish relu "
-    "relu6 selu sigmoid silu soft_shrink softmax softplus softsign sparse_plus sparse_sigmoid sparsemax squareplus swish tanh "
-    "tanh_shrink threshold"
-).split()
+ACTIVATIONS = """
+    celu elu exponential gelu glu hard_shrink hard_sigmoid hard_silu hard_tanh leaky_relu linear log_sigmoid log_softmax
+    mish relu relu6 selu sigmoid silu soft_shrink softmax softplus softsign sparse_plus sparse_sigmoid sparsemax
+    squareplus swish tanh tanh_shrink threshold
+""".split()
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "attention_axes": ((1,),),
     "brightness_factor": (0.1,),
@@ -280,7 +280,9 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 def other_values(parameter: str, default: Any, name: str) -> Iterator[Any]:
     """Values to try for an argument instead of the one it has; the first ones are tried first."""
     if parameter == "activation" or parameter.endswith("_activation"):
-        yield from (value for value in (ACTIVATIONS if name in ("Activation", "Dense") else FEW_ACTIVATIONS) if value != default)
+        yield from (
+            value for value in (ACTIVATIONS if name in ("Activation", "Dense") else FEW_ACTIVATIONS) if value != default
+        )
     elif parameter.endswith("_initializer") or parameter == "initializer":
         yield from ("ones", "he_normal") if default != "ones" else ("zeros",)
     elif parameter.endswith("_regularizer"):

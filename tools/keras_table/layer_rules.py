@@ -70,7 +70,10 @@ def variant_key(variant: Mapping[str, Any]) -> str:
 
 
 def _rules(points: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:
-    """Kind of input -> rule. A rule is an expression, or {"all" | "global" | "own": expression, "raises": [forms]}, or {"at": points}."""
+    """Kind of input -> rule.
+
+    A rule is an expression, or {"all" | "global" | "own": expression, "raises": [forms]}, or {"at": {form: result}}.
+    """
     by_input: dict[str, dict[str, Any]] = {}
     for form, dtypes, result in points:
         by_input.setdefault(dtypes, {})[form] = result
@@ -84,7 +87,9 @@ def _rules(points: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:
         ("float,int", ("float32,int32", "int32,float32")),
         ("float,bool", ("float32,bool", "bool,float32")),
     ):
-        together = [(order.split(",")[0], by_input[order]) for order in orders if order in by_input]
+        together: list[tuple[str, Mapping[str, Any]]] = [
+            (order.split(",")[0], by_input[order]) for order in orders if order in by_input
+        ]
         rule = _rule(together) if together else None
         if rule is not None and rule != INPUT and not (key == "float,float" and rule == rules.get("float")):
             rules[key] = rule
@@ -93,11 +98,10 @@ def _rules(points: Iterable[tuple[str, str, Any]]) -> dict[str, Any]:
 
 def _group(rules: dict[str, Any], key: str, dtypes: Iterable[str], by_input: Mapping[str, Mapping[str, Any]]) -> None:
     """One rule for a kind of input where one fits all its dtypes, else a rule for each."""
-    measured = []
+    measured: list[tuple[str, Mapping[str, Any]]] = []
     for dtype in dtypes:
-        for spelled in (dtype, f"{dtype},{dtype}"):
-            if spelled in by_input:
-                measured.append((dtype, by_input[spelled]))
+        spellings = (dtype, f"{dtype},{dtype}")
+        measured += [(dtype, by_input[spelled]) for spelled in spellings if spelled in by_input]
     if not measured:
         return
     together = _rule(measured)
@@ -134,7 +138,7 @@ def _rule(measured: list[tuple[str, Mapping[str, Any]]]) -> Any:
 
 
 def _expression(points: list[tuple[str, str, Any]]) -> Any:
-    """An expression for (input dtype, form, result) points, within the structure of the results; None where none fits."""
+    """An expression for (input dtype, form, result) points, within the results' structure; None where none fits."""
     results = [result for _, _, result in points]
     if not results:
         return RAISES

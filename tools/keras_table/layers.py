@@ -57,7 +57,15 @@ FORMS = (
 )
 INTEGER_FORMS = (Form("mixed_float16", "int32"), Form("mixed_float16", "int64"))
 CATEGORICAL = frozenset(
-    ["CategoryEncoding", "Discretization", "HashedCrossing", "Hashing", "IntegerLookup", "StringLookup", "TextVectorization"]
+    [
+        "CategoryEncoding",
+        "Discretization",
+        "HashedCrossing",
+        "Hashing",
+        "IntegerLookup",
+        "StringLookup",
+        "TextVectorization",
+    ]
 )
 INPUTS = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "uint8", "bool")
 MIXES = (("float16", "float32"), ("float32", "int32"), ("int32", "float32"), ("float32", "bool"), ("bool", "float32"))
@@ -106,7 +114,9 @@ class _Bench:
         carries = self.carries({})
         breaking: dict[str, list[Any]] = {}
         for parameter, values in self.alternatives():
-            same, other, failed = [], [], []
+            same: list[Any] = []
+            other: list[Any] = []
+            failed: list[Any] = []
             for value in values:
                 results = self.probed({parameter: value}, natural)
                 if results[MIXED.key] == RAISES and parameter in COMPANIONS:
@@ -118,7 +128,12 @@ class _Bench:
                     failed.append(value)
                     continue
                 (same if results == base else other).append(value)
-                if carries and _is_literal(value) and not parameter.startswith(CALL) and self.carries({parameter: value}) is False:
+                if (
+                    carries
+                    and _is_literal(value)
+                    and not parameter.startswith(CALL)
+                    and self.carries({parameter: value}) is False
+                ):
                     breaking.setdefault(parameter, []).append(value)
             if other:
                 decisive[parameter] = [value for value in values if value not in failed]
@@ -171,9 +186,9 @@ class _Bench:
             yield "batch_input_shape", [self.recipe.shapes[0]]
             yield "input_dim", [self.recipe.shapes[0][-1]]
             yield "batch_size", [self.recipe.shapes[0][0]]
-        for parameter in inspect.signature(self.cls.call).parameters:
-            if parameter in ("training", "return_attention_scores"):
-                yield CALL + parameter, [True]
+        for name in inspect.signature(self.cls.call).parameters:
+            if name in ("training", "return_attention_scores"):
+                yield CALL + name, [True]
         for name, default in names.items():
             if name in GENERAL:
                 yield name, [GENERAL[name]]
@@ -243,7 +258,8 @@ class _Bench:
             layer = self.make(variant, form)
             with tf.__internal__.FuncGraph("trace").as_default():
                 inputs = [
-                    tf.compat.v1.placeholder(dtype, shape) for dtype, shape in zip(dtypes, self.recipe.shapes, strict=True)
+                    tf.compat.v1.placeholder(dtype, shape)
+                    for dtype, shape in zip(dtypes, self.recipe.shapes, strict=True)
                 ]
                 return leaf_dtypes(self.call(layer, inputs, variant))
         except Exception:  # noqa: BLE001  (whatever is raised, the point is that it is)
@@ -252,7 +268,11 @@ class _Bench:
     def error(self, variant: Mapping[str, Any], form: Form, dtypes: tuple[str, ...]) -> str:
         try:
             layer = self.make(variant, form)
-            self.call(layer, [self.value(dtype, shape) for dtype, shape in zip(dtypes, self.recipe.shapes, strict=True)], variant)
+            self.call(
+                layer,
+                [self.value(dtype, shape) for dtype, shape in zip(dtypes, self.recipe.shapes, strict=True)],
+                variant,
+            )
         except Exception as error:  # noqa: BLE001
             return f"{type(error).__name__}: {error}"[:300]
         return "only when traced"

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from keras_table.function_rules import Matrices, function_entries
+from keras_table.kinds import ATOMS, CODES
 from keras_table.layer_rules import layer_entry
 
 Names = Mapping[str, Mapping[str, Any]]
@@ -17,15 +19,51 @@ NAMESPACES = ("activations", "losses", "metrics", "initializers", "regularizers"
 
 def files_of(second: Mapping[str, Any], third: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The files of the table, from what the process for Keras 2 and the one for Keras 3 measured."""
-    by_path = [{name["path"]: name for name in found["names"]} for found in (second, third)]
-    table = merged(*by_path)
-    versions = {**second["versions"], **third["versions"]}
+    table = merged(*({name["path"]: name for name in found["names"]} for found in (second, third)))
+    matrices = Matrices()
+    functions = function_entries(
+        *(_by_canonical(found["functions"], table) for found in (second, third)), matrices=matrices
+    )
     return {
-        "names.json": {key: table[key] for key in ("aliases", "different_in_v1", "names", "spelled")} | {"versions": versions},
+        "names.json": {
+            "versions": {**second["versions"], **third["versions"]},
+            **{key: table[key] for key in ("aliases", "different_in_v1", "names", "spelled")},
+        },
         "sources.json": {"sources": table["sources"]},
         "methods.json": {"methods": table["methods"]},
         "layers.json": {"layers": _layers(second["layers"], third["layers"], table)},
+        "operations.json": {
+            "atoms": list(ATOMS),
+            "letters": CODES,
+            "functions": functions,
+            "matrices": matrices.by_name,
+        },
+        "activations.json": {"activations": _activations(second["activations"], third["activations"], table)},
+        "applications.json": {
+            "applications": {
+                path: {"2": second["applications"].get(path), "3": third["applications"].get(path)}
+                for path in sorted({*second["applications"], *third["applications"]})
+            }
+        },
     }
+
+
+def _by_canonical(found: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    return {_canonical(path, table): value for path, value in found.items()}
+
+
+def _canonical(path: str, table: Mapping[str, Any]) -> str:
+    alias = table["aliases"].get(path)
+    return path if alias is None else str(alias.split(" ")[1])
+
+
+def _activations(second: Mapping[str, str], third: Mapping[str, str], table: Mapping[str, Any]) -> dict[str, str]:
+    """String or canonical path -> name; what is one in one generation and another in the other is none."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for measured in (second, third):
+        for path, name in measured.items():
+            found[_canonical(path, table)].add(name)
+    return {path: names.pop() for path, names in found.items() if len(names) == 1}
 
 
 def _layers(second: Mapping[str, Any], third: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,8 +73,7 @@ def _layers(second: Mapping[str, Any], third: Mapping[str, Any], table: Mapping[
         for path, measured in layers.items():
             entry = layer_entry(measured)
             if entry is not None:
-                alias = table["aliases"].get(path)
-                found[path if alias is None else alias.split(" ")[1]][generation] = entry
+                found[_canonical(path, table)][generation] = entry
     return found
 
 
@@ -109,6 +146,8 @@ def _groups(generations: Mapping[str, Names]) -> list[list[str]]:
         same: dict[int, list[str]] = defaultdict(list)
         for path, name in names.items():
             root(path)
+            if path in ("keras", "tensorflow"):
+                continue
             if name["kind"] == "dtype" or name["kind"] == "module" or name["called"]:
                 same[name["thing"]].append(path)
         for paths in same.values():
@@ -176,7 +215,7 @@ def _entry(group: list[str], generations: Mapping[str, Names]) -> list[Any]:
         kinds |= {name["kind"] for name in found}
         living += generation if found else ""
         texts.append(found[0]["parameters"] if found else None)
-    kind = next((kind for kind in KIND_ORDER if kind in kinds), None) or sorted(kinds)[0]
+    kind = next((kind for kind in KIND_ORDER if kind in kinds), None) or min(kinds)
     if len(living) == 2 and texts[0] != texts[1]:
         return [kind, living, *texts]
     return [kind, living, texts[0] if living[0] == "2" else texts[1]]

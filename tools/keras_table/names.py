@@ -82,7 +82,7 @@ class Name:
 
 def measure() -> list[dict[str, Any]]:
     """All public names of this process's packages."""
-    seen: dict[str, Any] = {}
+    seen: dict[str, Any] = {"keras": keras, "tensorflow": tf}
     if GENERATION == "3":
         import keras._tf_keras.keras as through_tensorflow
 
@@ -198,7 +198,7 @@ def _policies() -> tuple[Any, ...]:
 
 
 def _kind(path: str, thing: Any) -> str:
-    name = path.rsplit(".", 1)[1]
+    name = path.rpartition(".")[2]
     in_keras = path.startswith("keras.")
     if isinstance(thing, types.ModuleType):
         return "module"
@@ -260,6 +260,8 @@ def _methods(thing: Any) -> dict[str, str]:
         "Metric": (keras.metrics.Metric,),
     }
     found: dict[str, str] = {}
+    if GENERATION == "2" and thing is keras.mixed_precision.LossScaleOptimizer:
+        thing = type(thing(keras.optimizers.SGD()))  # calling the public class gives an object of another
     if thing is keras.Model:
         # `Model(inputs, outputs)` makes a Functional, whose constructor it is; Model's own says `*args, **kwargs`.
         functional = parameters_of(_functional())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import warnings
@@ -17,11 +18,7 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 import numpy as np  # noqa: E402  (the environment decides how the packages below behave)
 import tensorflow as tf  # noqa: E402
 
-keras: Any
-if GENERATION == "2":
-    import tf_keras as keras
-else:
-    import keras
+keras: Any = importlib.import_module("tf_keras" if GENERATION == "2" else "keras")
 
 logging.getLogger("tensorflow").setLevel(logging.CRITICAL)
 logging.getLogger("absl").setLevel(logging.CRITICAL)

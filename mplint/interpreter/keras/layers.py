@@ -28,9 +28,9 @@ from mplint.interpreter.values import (
     Place,
     Policy,
     StaticMethod,
+    Symbol,
     Tensor,
     Tuple,
-    Symbol,
     Unknown,
     Value,
     alternatives,
@@ -264,13 +264,27 @@ def library_call(m: Machine, layer: Instance, info: LayerInfo, arguments: Argume
         found = keras_api.layer_result(info.base, compute, variant, dtypes, m.generation)
     made = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
     carried: Made | None = None
-    if softmax:
+    inside_result = _wrapped_result(m, info, arguments, place)
+    if isinstance(inside_result, Tensor):
+        carried = inside_result.softmax
+    elif softmax:
         inner = _inner(m, info)
         inside = compute_dtype(effective_policy(m, inner).name) if inner is not None else compute
         carried = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=inside)
     elif len(inputs) == 1 and _carries(m, info):
         carried = inputs[0].softmax
     return tensors.structured(m, found, Tensor(None, made, symbolic, carried), place)
+
+
+def _wrapped_result(m: Machine, info: LayerInfo, arguments: Arguments, place: Place) -> Value | None:
+    """What the model, or the layer of the program, inside a wrapper gives; None of other layers."""
+    inner = _inner(m, info) if info.base in _INNER else None
+    if inner is None or not arguments.args:
+        return None
+    held = info_of(m, inner)
+    if held is None or (isinstance(inner.cls, Api) and keras_api.kind(held.base) is not Kind.MODEL):
+        return None
+    return m.call(inner, Arguments((real(m, arguments.args[0]),)), place)
 
 
 def effective_policy(m: Machine, layer: Instance) -> Policy:
@@ -356,7 +370,9 @@ def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, 
     keywords: tuple[tuple[str, Value], ...] = ()
     if isinstance(extra, Dict):
         keywords = tuple(
-            (key.value, value) for key, value in m.entries(extra).pairs if isinstance(key, Const) and isinstance(key.value, str)
+            (key.value, value)
+            for key, value in m.entries(extra).pairs
+            if isinstance(key, Const) and isinstance(key.value, str)
         )
     passed = Arguments((real(m, cast), *arguments.args[1:]), keywords)
     if isinstance(function, Function):
@@ -364,7 +380,15 @@ def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, 
     else:
         result = m.call(function, passed, place)
     if isinstance(result, Tensor):
-        made = Made("layer", place, m.context, by=info.base, layer=layer, operands=(result,), computed_in=result.made.computed_in)
+        made = Made(
+            "layer",
+            place,
+            m.context,
+            by=info.base,
+            layer=layer,
+            operands=(result,),
+            computed_in=result.made.computed_in,
+        )
         return Tensor(result.dtype, made, any(t.symbolic for t in flatten(m, arguments.args[0])), result.softmax)
     return result
 
@@ -376,4 +400,3 @@ def real(m: Machine, value: Value) -> Value:
     if isinstance(value, Tuple):
         return Tuple(tuple(real(m, item) for item in value.items), value.rest)
     return value
-

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import python, sequences
+from mplint.interpreter import options, python, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import calling, layers, models, policies, tensors
@@ -33,7 +33,6 @@ from mplint.interpreter.values import (
     Policy,
     Super,
     Tensor,
-    Tuple,
     Unknown,
     Value,
     derived,
@@ -44,10 +43,17 @@ from mplint.keras_api.calls import called_parameters
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_OBJECTS: Final = frozenset(
-    {Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER}
+_OBJECTS: Final = frozenset({Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER})
+_HARMLESS: Final = (
+    "matplotlib.",
+    "logging.",
+    "absl.logging.",
+    "tensorflow.print",
+    "tensorflow.summary.",
+    "warnings.",
+    "os.",
+    "sys.",
 )
-_HARMLESS: Final = ("matplotlib.", "logging.", "absl.logging.", "tensorflow.print", "tensorflow.summary.", "warnings.", "os.", "sys.")
 """Calls into these keep nothing of a model."""
 
 
@@ -101,7 +107,7 @@ def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Pl
     called = _callables(m, path, arguments, place)
     if called is not None:
         return called
-    if tensors.measured(path, m.generation) is None and keras_api.activation_of(path) is None:
+    if keras_api.operation(path, m.generation) is None and keras_api.activation_of(path) is None:
         if any(_has_tensor(m, value) for value in arguments.values()):
             return UNKNOWN
         return derived("call", Api(path), *arguments.args) if arguments.sure and not arguments.keywords else UNKNOWN
@@ -182,7 +188,9 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     return unseen(m, callee, arguments)
 
 
-_RUNNERS: Final = frozenset({"absl.app.run", "fire.Fire", "typer.run", "hydra.main", "tensorflow.compat.v1.app.run", "tensorflow.app.run"})
+_RUNNERS: Final = frozenset(
+    {"absl.app.run", "fire.Fire", "typer.run", "hydra.main", "tensorflow.compat.v1.app.run", "tensorflow.app.run"}
+)
 
 
 # -- single functions
@@ -271,6 +279,22 @@ def _ordered(m: Machine, arguments: Arguments, place: Place) -> Value:
     return python.call(m, "dict", arguments, place) or UNKNOWN
 
 
+def _reduce(m: Machine, arguments: Arguments, place: Place) -> Value:
+    if len(arguments.args) < 2:
+        return UNKNOWN
+    function, *rest = arguments.args
+    items = sequences.iterate(m, rest[0], place)
+    values = [*rest[1:2], *items.items]
+    if items.rest is not None or not values or len(values) > sequences.MAX_PASSES:
+        return UNKNOWN
+    context, result = m.context, values[0]
+    for index, value in enumerate(values[1:]):
+        m.context = context.at(place, index)
+        result = m.call(function, Arguments((result, value)), place)
+    m.context = context
+    return result
+
+
 def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
     bound = layers.bind(m, "tensorflow.Variable", arguments)
     wanted = bound.get("dtype")
@@ -284,6 +308,8 @@ _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "keras.backend.clear_session": _clear_session,
     "keras.activations.get": _activation_layer,
     "functools.partial": _partial,
+    "functools.reduce": _reduce,
+    "argparse.ArgumentParser": options.parser,
     "functools.partialmethod": _partial,
     "dataclasses.field": _field,
     "attr.ib": _field,
@@ -335,6 +361,8 @@ _NEUTRAL: Final = frozenset(
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
+    if isinstance(receiver, Instance) and receiver.cls == options.PARSER:
+        return options.method(m, receiver, name, arguments, place)
     match receiver:
         case Instance():
             return _object_method(m, receiver, name, arguments, place)
@@ -413,5 +441,3 @@ def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, p
     off = Const(False)
     casts = bound.get("autocast", NONE) != off and bound.get("experimental_autocast", NONE) != off
     return Tensor(dtype, Made("variable", place, m.context, by="add_weight", layer=layer), False, None, casts)
-
-

@@ -20,7 +20,6 @@ from mplint.interpreter.values import (
     Class,
     Const,
     Dict,
-    DType,
     Entries,
     Function,
     Instance,
@@ -30,7 +29,6 @@ from mplint.interpreter.values import (
     Policy,
     Tensor,
     Tuple,
-    Unknown,
     Value,
     alternatives,
     choice,
@@ -45,7 +43,9 @@ if TYPE_CHECKING:
 def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, place: Place) -> None:
     """The library's `__init__` of a model class, called for an object of it or of a subclass."""
     given = dict(arguments.keywords)
-    for name, value in zip(("inputs", "outputs") if base == "keras.Model" else ("layers",), arguments.args, strict=False):
+    for name, value in zip(
+        ("inputs", "outputs") if base == "keras.Model" else ("layers",), arguments.args, strict=False
+    ):
         given.setdefault(name, value)
     info = info_of(m, model)
     subclass = isinstance(model.cls, Class)
@@ -183,7 +183,8 @@ def _wrapped(m: Machine, model: Instance, value: Value, place: Place, symbolic: 
             return Tensor(value.dtype, made, symbolic, value.softmax)
         case _Named():
             pairs = tuple(
-                (key, _wrapped(m, model, item, place, symbolic)) for key, item in zip(value.names, value.items, strict=True)
+                (key, _wrapped(m, model, item, place, symbolic))
+                for key, item in zip(value.names, value.items, strict=True)
             )
             return m.new_dict(place, Entries(pairs, value.rest))
         case Tuple():

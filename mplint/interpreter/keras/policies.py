@@ -22,6 +22,7 @@ from mplint.interpreter.values import (
     Instance,
     Place,
     Policy,
+    Unknown,
     Value,
     compute_dtype,
     variable_dtype,
@@ -82,6 +83,8 @@ def set_global(m: Machine, arguments: Arguments, place: Place, keyword: str = "p
         value = arguments.get("name", 0) or arguments.get("value", 0)
     if isinstance(value, Choice):
         value = m.choose(value, place)
+    if isinstance(value, Unknown) and value.symbol is not None:
+        value = m.settle(value)
     policy = Policy("float32") if value is None or value == NONE else as_policy(m, value)
     put(m, Policy(policy.name, (place,)), place)
     return NONE

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.keras_api import operations
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.trace import Settled
 from mplint.interpreter.values import (
@@ -22,7 +21,6 @@ from mplint.interpreter.values import (
     Const,
     DType,
     Entries,
-    Instance,
     List,
     Made,
     Place,
@@ -130,25 +128,11 @@ def _symbolic(tensors: list[Tensor]) -> bool | None:
     return None if any(tensor.symbolic is None for tensor in tensors) else False
 
 
-def measured(path: str, generation: str) -> bool | None:
-    """Whether the table has the function as an operation."""
-    return True if _operation(path, generation) is not None else None
-
-
-def _operation(path: str, generation: str):  # type: ignore[no-untyped-def]
-    from mplint.keras_api import operations
-
-    try:
-        return operations.operation(path, generation)
-    except FileNotFoundError:
-        return None
-
-
 def outcome(
     m: Machine, path: str, operands: Sequence[Value] | Mapping[str, Value], symbolic: bool | None
 ) -> str | tuple[str, ...] | None:
     """The dtype of an operation's result, or of each of its results; None when not measured, or when it raises."""
-    operation = _operation(path, m.generation)
+    operation = keras_api.operation(path, m.generation)
     if operation is None:
         return None
     if isinstance(operands, Mapping):
@@ -156,7 +140,7 @@ def outcome(
         result = operation.result(given, symbolic=bool(symbolic))
     else:
         result = operation.result([abstract(m, value) for value in operands], symbolic=bool(symbolic))
-    return None if isinstance(result, operations.Clash) else result
+    return None if isinstance(result, keras_api.Clash) else result
 
 
 def _argument(m: Machine, value: Value) -> object:
@@ -169,25 +153,25 @@ def _argument(m: Machine, value: Value) -> object:
     return dtype_of(m, value)
 
 
-def abstract(m: Machine, value: Value) -> operations.Operand | None:
+def abstract(m: Machine, value: Value) -> keras_api.Operand | None:
     """A value as the table's rules see an operand; None when not known."""
     match value:
         case Tensor(dtype=dtype):
-            return operations.tensor(dtype) if dtype is not None else None
+            return keras_api.tensor(dtype) if dtype is not None else None
         case Array(dtype=dtype):
-            return operations.array(dtype)
+            return keras_api.array(dtype)
         case Const(value=bool()):
-            return operations.python("bool")
+            return keras_api.python("bool")
         case Const(value=int()):
-            return operations.python("int")
+            return keras_api.python("int")
         case Const(value=float()):
-            return operations.python("float")
+            return keras_api.python("float")
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
             if items.rest is None and items.items:
                 found = [abstract(m, item) for item in items.items]
                 known = [item for item in found if item is not None]
-                return operations.sequence(tuple(known)) if len(known) == len(found) else None
+                return keras_api.sequence(tuple(known)) if len(known) == len(found) else None
             return None
         case _:
             return None
@@ -201,14 +185,23 @@ def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], 
         if not given:
             return UNKNOWN
         if wanted is None or wanted == NONE:
-            return given[0] if isinstance(given[0], Tensor) else Tensor(None, Made("cast", place, m.context, by=path), False)
+            return (
+                given[0]
+                if isinstance(given[0], Tensor)
+                else Tensor(None, Made("cast", place, m.context, by=path), False)
+            )
         return cast(m, given[0], dtype_of(m, wanted), place, path)
     tensors = [part for value in bound.values() for part in m.parts(value) if isinstance(part, Tensor)]
     symbolic = _symbolic(tensors) if tensors else False
     found = outcome(m, path, bound, symbolic)
     computed = found[0] if isinstance(found, tuple) and found else found
     made = Made(
-        "operation", place, m.context, by=path, operands=tuple(tensors), computed_in=computed if isinstance(computed, str) else None
+        "operation",
+        place,
+        m.context,
+        by=path,
+        operands=tuple(tensors),
+        computed_in=computed if isinstance(computed, str) else None,
     )
     softmax: Made | None = None
     if keras_api.activation_of(path) == "softmax":
@@ -217,7 +210,7 @@ def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], 
         softmax = tensors[0].softmax
     m.trace.tensors.count(found is not None)
     template = Tensor(None, made, symbolic, softmax)
-    operation = _operation(path, m.generation)
+    operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
         part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
         return Tuple((), part)
@@ -277,5 +270,3 @@ def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Pl
     if name in ("assign", "assign_add", "assign_sub", "value", "read_value", "set_shape"):
         return value
     return UNKNOWN
-
-
