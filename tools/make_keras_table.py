@@ -37,6 +37,7 @@ def main() -> None:
     from keras_table.merge import files_of
     from keras_table.write import write
 
+    arguments.into.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     write(arguments.into, files_of(*_measured()))
     print(f"wrote {arguments.into} in {time.monotonic() - begin:.0f} s")

@@ -85,6 +85,9 @@ def _library(m: Machine, value: Api, name: str) -> Value:
     stored = m.state.get((value.path, name))
     if isinstance(stored, Value):
         return stored
+    dtype = tensors.dtype_of(m, value) if name in ("name", "as_numpy_dtype", "base_dtype") else None
+    if dtype is not None:
+        return tensors.dtype_attribute(DType(dtype), name)
     spelled = f"{value.spelled or value.path}.{name}"
     path = m.program.table.canonical(f"{value.path}.{name}")
     return m.program.table.constant(path) or Api(path, spelled)

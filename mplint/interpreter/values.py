@@ -363,9 +363,10 @@ class Tensor(Value):
 
 @dataclass(frozen=True, slots=True)
 class Array(Value):
-    """A NumPy array or scalar; its dtype where known."""
+    """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known."""
 
     dtype: str | None = None
+    scalar: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

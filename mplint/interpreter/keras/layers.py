@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
@@ -15,6 +16,7 @@ from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
     Api,
+    Array,
     Bound,
     Choice,
     Class,
@@ -97,8 +99,10 @@ def bind(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
     found: dict[str, Value] = {}
     signature = keras_api.parameters(path, m.generation)
     names = [p.name for p in signature if p.kind.startswith("positional")] if signature is not None else []
-    for name, value in zip(names, arguments.args, strict=False):
-        found[name] = value
+    found.update(zip(names, arguments.args, strict=False))
+    rest = next((p.name for p in signature or () if p.kind == "var_positional"), None)
+    if rest is not None and len(arguments.args) > len(names):
+        found[f"*{rest}"] = Tuple(arguments.args[len(names) :])
     found.update(arguments.keywords)
     return found
 
@@ -112,6 +116,7 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
     base = keras_base_of(m, layer)
     if info is None or base is None:
         return UNKNOWN
+    arguments = as_tensors(m, arguments, place)
     inputs = tensors_in(m, arguments)
     feed(m, inputs)
     method = class_attribute(m, layer.cls, "call") if isinstance(layer.cls, Class) else None
@@ -129,8 +134,10 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
 
 def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor, ...], output: Value) -> None:
     """Note a layer's call in the trace."""
-    inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
-    m.record(LayerCalled(layer, place, m.context, inputs, output, inner))
+    symbolic = any(tensor.symbolic for tensor in inputs)
+    if symbolic:
+        m.state.set((layer.address, "@output"), output)
+    m.record(LayerCalled(layer, place, m.context, inputs, output, m.caller is not None or symbolic))
     for part in m.parts(output):
         if isinstance(part, Tensor):
             m.trace.tensors.count(part.dtype is not None)
@@ -189,8 +196,12 @@ def run_call(
         if m.generation == "3":
             args = [autocast(m, value, compute, place) for value in args]
             keywords = {name: autocast(m, value, compute, place) for name, value in keywords.items()}
+    symbolic = any(tensor.symbolic for value in (*args, *keywords.values()) for tensor in flatten(m, value))
+    args = [real(m, value, place) for value in args]
+    keywords = {name: real(m, value, place) for name, value in keywords.items()}
     passed = Arguments(tuple(args), tuple(keywords.items()), arguments.rest, arguments.more)
-    return call_function(m, method, passed.behind(layer), place, in_call=layer)
+    result = call_function(m, method, passed.behind(layer), place, in_call=layer)
+    return _changed(m, result, place, lambda tensor: _with_data(tensor, False)) if symbolic else result
 
 
 def _autocasts(info: LayerInfo) -> bool:
@@ -207,35 +218,69 @@ def build(m: Machine, layer: Instance, place: Place) -> None:
         call_function(m, method, Arguments((layer, Unknown(Symbol("shape", layer.cls.code.qualname)))), place)
 
 
-def autocast(m: Machine, value: Value, dtype: str | None, place: Place, depth: int = 0) -> Value:
+def autocast(m: Machine, value: Value, dtype: str | None, place: Place) -> Value:
     """What a layer that computes in `dtype` sees of the tensors in `value`: floating ones are cast."""
+
+    def cast(tensor: Tensor) -> Tensor:
+        if (tensor.dtype is not None and tensor.dtype not in FLOATS) or tensor.dtype == dtype:
+            return tensor
+        kept = dtype if tensor.dtype is not None or tensor.made.kind == "argument" else None
+        made = Made("cast", place, m.context, by="autocast", operands=(tensor,), computed_in=kept)
+        return Tensor(kept, made, tensor.symbolic, tensor.softmax)
+
+    return _changed(m, value, place, cast)
+
+
+def _changed(m: Machine, value: Value, place: Place, change: Callable[[Tensor], Tensor], depth: int = 0) -> Value:
+    """`value` with `change` done to each tensor in it; the same object where nothing changes."""
+    if isinstance(value, Tensor):
+        return change(value)
     if depth > DEEPEST:
         return value
     match value:
-        case Tensor():
-            if value.dtype is not None and value.dtype not in FLOATS:
-                return value
-            if value.dtype == dtype:
-                return value
-            kept = dtype if value.dtype is not None or value.made.kind == "argument" else None
-            made = Made("cast", place, m.context, by="autocast", operands=(value,), computed_in=kept)
-            return Tensor(kept, made, value.symbolic, value.softmax)
         case Tuple():
-            items = tuple(autocast(m, item, dtype, place, depth + 1) for item in value.items)
-            return Tuple(items, autocast(m, value.rest, dtype, place, depth + 1) if value.rest is not None else None)
+            items = tuple(_changed(m, item, place, change, depth + 1) for item in value.items)
+            rest = _changed(m, value.rest, place, change, depth + 1) if value.rest is not None else None
+            same = rest is value.rest and all(a is b for a, b in zip(items, value.items, strict=True))
+            return value if same else Tuple(items, rest)
         case List():
             held = m.items(value)
-            cast = autocast(m, held, dtype, place, depth + 1)
-            return cast if cast != held else value
+            changed = _changed(m, held, place, change, depth + 1)
+            return value if changed is held else changed
         case Dict():
-            pairs = tuple((key, autocast(m, held, dtype, place, depth + 1)) for key, held in m.entries(value).pairs)
-            if pairs == m.entries(value).pairs:
+            entries = m.entries(value)
+            pairs = tuple((key, _changed(m, held, place, change, depth + 1)) for key, held in entries.pairs)
+            if all(a[1] is b[1] for a, b in zip(pairs, entries.pairs, strict=True)):
                 return value
-            return m.new_dict(place, Entries(pairs, m.entries(value).rest))
+            return m.new_dict(place, Entries(pairs, entries.rest))
         case Choice():
-            return choice([autocast(m, option, dtype, place, depth + 1) for option in value.options])
+            return choice([_changed(m, option, place, change, depth + 1) for option in value.options])
         case _:
             return value
+
+
+def _with_data(tensor: Tensor, data: bool) -> Tensor:
+    if tensor.symbolic is not data:
+        return tensor
+    return Tensor(tensor.dtype, tensor.made, not data, tensor.softmax, tensor.autocast)
+
+
+def real(m: Machine, value: Value, place: Place) -> Value:
+    """Symbolic tensors as the code inside a layer sees them: with data."""
+    return _changed(m, value, place, lambda tensor: _with_data(tensor, True))
+
+
+def as_tensors(m: Machine, arguments: Arguments, place: Place) -> Arguments:
+    """What a layer or model makes of the arrays that it is called with: tensors, double precision as float32."""
+
+    def tensor(value: Value) -> Value:
+        if not isinstance(value, Array):
+            return value
+        dtype = "float32" if value.dtype == "float64" else value.dtype
+        return Tensor(dtype, Made("argument", place, m.context), False)
+
+    keywords = tuple((name, tensor(value)) for name, value in arguments.keywords)
+    return Arguments(tuple(tensor(value) for value in arguments.args), keywords, arguments.rest, arguments.more)
 
 
 def read_variable(m: Machine, owner: Instance, value: Value) -> Value:
@@ -284,7 +329,7 @@ def _wrapped_result(m: Machine, info: LayerInfo, arguments: Arguments, place: Pl
     held = info_of(m, inner)
     if held is None or (isinstance(inner.cls, Api) and keras_api.kind(held.base) is not Kind.MODEL):
         return None
-    return m.call(inner, Arguments((real(m, arguments.args[0]),)), place)
+    return m.call(inner, Arguments((real(m, arguments.args[0], place),)), place)
 
 
 def effective_policy(m: Machine, layer: Instance) -> Policy:
@@ -374,7 +419,7 @@ def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, 
             for key, value in m.entries(extra).pairs
             if isinstance(key, Const) and isinstance(key.value, str)
         )
-    passed = Arguments((real(m, cast), *arguments.args[1:]), keywords)
+    passed = Arguments((real(m, cast, place), *arguments.args[1:]), keywords)
     if isinstance(function, Function):
         result = call_function(m, function, passed, place, in_call=layer)
     else:
@@ -391,12 +436,3 @@ def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, 
         )
         return Tensor(result.dtype, made, any(t.symbolic for t in flatten(m, arguments.args[0])), result.softmax)
     return result
-
-
-def real(m: Machine, value: Value) -> Value:
-    """Symbolic tensors as the code inside a layer sees them: with data."""
-    if isinstance(value, Tensor) and value.symbolic:
-        return Tensor(value.dtype, value.made, False, value.softmax, value.autocast)
-    if isinstance(value, Tuple):
-        return Tuple(tuple(real(m, item) for item in value.items), value.rest)
-    return value

@@ -165,17 +165,31 @@ def _application(m: Machine, path: str, place: Place) -> Value:
     return model
 
 
+_NUMPY_MAKERS: Final = {"ones": 1, "zeros": 1, "empty": 1, "full": 2, "eye": 3, "array": 1, "asarray": 1, "identity": 1}
+"""NumPy's functions that make arrays, and where their dtype stands."""
+
+
 def _numpy(m: Machine, path: str, arguments: Arguments) -> Value:
-    if keras_api.dtype_name(path) is not None:
-        return Array(keras_api.dtype_name(path))
+    dtype = keras_api.dtype_name(path)
+    if dtype is not None:
+        return Array(dtype, True)
     for value in arguments.values():
         m.escape(value)
     name = path.rpartition(".")[2]
-    if name in ("prod", "ceil", "floor", "log2", "sqrt", "exp", "log", "sum") and len(arguments.args) == 1:
-        held = arguments.args[0]
-        if isinstance(held, Const) and isinstance(held.value, (int, float)):
-            return Array("float64")
+    if name == "dtype":
+        named = tensors.dtype_of(m, arguments.args[0]) if arguments.args else None
+        return DType(named) if named is not None else UNKNOWN
+    if name in _NUMPY_MAKERS:
+        wanted = arguments.get("dtype", _NUMPY_MAKERS[name])
+        if wanted is not None:
+            return Array(tensors.dtype_of(m, wanted), False)
+        return Array("float64" if name in ("ones", "zeros", "empty", "eye", "identity") else None, False)
     return Array(None)
+
+
+def _floatx(m: Machine, arguments: Arguments, place: Place) -> Value:
+    held = m.state.get((None, "floatx"))
+    return held if isinstance(held, Value) else Const("float32")
 
 
 def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
@@ -305,6 +319,7 @@ def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
 _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "keras.Input": _input,
     "keras.backend.set_floatx": _set_floatx,
+    "keras.backend.floatx": _floatx,
     "keras.backend.clear_session": _clear_session,
     "keras.activations.get": _activation_layer,
     "functools.partial": _partial,

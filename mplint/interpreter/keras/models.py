@@ -129,6 +129,7 @@ def layers_of(m: Machine, model: Instance) -> Tuple:
 
 def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
     """`model(inputs, …)`."""
+    arguments = layers.as_tensors(m, arguments, place)
     inputs = layers.tensors_in(m, arguments)
     layers.feed(m, inputs)
     inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
@@ -162,7 +163,7 @@ def _sequential(m: Machine, model: Instance, arguments: Arguments, place: Place)
     held = layers_of(m, model)
     if held.rest is not None or not arguments.args:
         return UNKNOWN
-    value = layers.real(m, arguments.args[0])
+    value = arguments.args[0]
     context = m.context
     for index, layer in enumerate(held.items):
         info = info_of(m, layer) if isinstance(layer, Instance) else None
@@ -219,8 +220,7 @@ def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: b
             case "output" | "outputs":
                 return _outputs_of(m, value, name)
             case "input" | "inputs":
-                held = m.state.get((value.address, "@inputs"))
-                return held if isinstance(held, Value) else UNKNOWN
+                return _inputs_of(m, value, name)
             case "layers" | "_layers":
                 return _layers_attribute(m, value, place)
             case "optimizer":
@@ -235,16 +235,66 @@ def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: b
 def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
     """`model.output`: using it opens the model, so that its end is no end any more."""
     m.record(ModelUsed(model))
-    if form_of(m, model) == "functional":
+    held = m.state.get((model.address, "@output"))  # of a layer: what its last symbolic call gave
+    form = form_of(m, model)
+    if form == "functional":
         held = m.state.get((model.address, "@outputs"))
-        if isinstance(held, Value):
-            return Tuple((held,)) if name == "outputs" and isinstance(held, Tensor) else held
-    return UNKNOWN
+    elif form == "sequential":
+        given = _inputs_of(m, model, "input")
+        info = info_of(m, model)
+        held = _sequential(m, model, Arguments((given,)), info.place) if info is not None else None
+    if isinstance(held, Tensor) and name == "outputs":
+        return Tuple((held,))
+    return held if isinstance(held, Value) else UNKNOWN
+
+
+def _inputs_of(m: Machine, model: Instance, name: str) -> Value:
+    """`model.input` and `model.inputs`."""
+    held = m.state.get((model.address, "@inputs"))
+    if form_of(m, model) == "sequential":
+        first = next(iter(layers_of(m, model).items), None)
+        info = info_of(m, first) if isinstance(first, Instance) else None
+        held = first
+        if info is not None:
+            made = Made("input", info.place, m.context, by="keras.Input", computed_in="float32")
+            held = Tensor("float32", made, True)
+    if isinstance(held, Tensor) and name == "inputs":
+        return Tuple((held,))
+    return held if isinstance(held, Value) else UNKNOWN
+
+
+def _known_layers(m: Machine, model: Instance) -> list[Instance]:
+    """The layers of a Sequential or Functional model, from the inputs on."""
+    if form_of(m, model) == "sequential":
+        return [layer for layer in layers_of(m, model).items if isinstance(layer, Instance)]
+    held = m.state.get((model.address, "@outputs"))
+    found: dict[Instance, None] = {}
+    for tensor in layers.flatten(m, held) if isinstance(held, Value) else []:
+        made = [way.made for way in alternatives(tensor)]
+        for step in (*made, *steps(tensor)):
+            if step.layer is not None:
+                found[step.layer] = None
+    return list(reversed(found))
 
 
 def _layers_attribute(m: Machine, model: Instance, place: Place) -> Value:
     if form_of(m, model) == "sequential":
         return m.new_list(place, layers_of(m, model))
+    found = _known_layers(m, model)
+    # in what order a graph with branches lists its layers is not followed
+    return m.new_list(place, Tuple((), choice(list(found)))) if found else UNKNOWN
+
+
+def _get_layer(m: Machine, model: Instance, arguments: Arguments) -> Value:
+    """`model.get_layer(name)`: opens the model, so that what it gave may go on elsewhere."""
+    wanted = arguments.get("name", 0)
+    if form_of(m, model) == "sequential":
+        used = len(m.trace.events)
+        _outputs_of(m, model, "output")  # so that each layer has an output
+        del m.trace.events[used:]
+    for layer in _known_layers(m, model):
+        if wanted is not None and m.field(layer.address, "name") == wanted:
+            return layer
     return UNKNOWN
 
 
@@ -263,7 +313,7 @@ def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: 
         case "call" | "__call__":
             return m.call(model, arguments, place)
         case "get_layer":
-            return UNKNOWN
+            return _get_layer(m, model, arguments)
         case _:
             return None
 

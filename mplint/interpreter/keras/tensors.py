@@ -158,8 +158,8 @@ def abstract(m: Machine, value: Value) -> keras_api.Operand | None:
     match value:
         case Tensor(dtype=dtype):
             return keras_api.tensor(dtype) if dtype is not None else None
-        case Array(dtype=dtype):
-            return keras_api.array(dtype)
+        case Array(dtype=dtype, scalar=scalar):
+            return keras_api.array(dtype, scalar)
         case Const(value=bool()):
             return keras_api.python("bool")
         case Const(value=int()):
