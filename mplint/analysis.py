@@ -59,7 +59,8 @@ class Timing:
         lines = [f"{phase:10} {seconds:8.2f} s CPU" for phase, seconds in self.phases.items()]
         if self.known is not None:
             lines.append(
-                f"known      {self.known:8.1%} of what was reached: the dtype policy of {self.layers[0]} of {self.layers[1]} layers, "
+                f"known      {self.known:8.1%} of what was reached: "
+                f"the dtype policy of {self.layers[0]} of {self.layers[1]} layers, "
                 f"the dtype of {self.tensors[0]} of {self.tensors[1]} tensors"
             )
         return "\n".join(lines)
@@ -94,9 +95,11 @@ def _rules() -> tuple[tuple[Rule, str], ...]:
     found: list[tuple[Rule, str]] = []
     for module_info in pkgutil.iter_modules(rule_package.__path__):
         module = importlib.import_module(f"{rule_package.__name__}.{module_info.name}")
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__:
-                found.append((value(), module.__doc__ or ""))
+        found.extend(
+            (value(), module.__doc__ or "")
+            for value in vars(module).values()
+            if isinstance(value, type) and issubclass(value, Rule) and value.__module__ == module.__name__
+        )
     return tuple(sorted(found, key=lambda pair: pair[0].code))
 
 
@@ -192,7 +195,7 @@ class _Analysis:
             for world in worlds:
                 try:
                     faults = list(rule.check(world))
-                except Exception as error:  # a rule's own defect must not hide what the others find
+                except Exception as error:  # noqa: BLE001  (a rule's own defect must not hide what the others find)
                     self._failures.append(_failure(world.path, error))
                     continue
                 for fault in faults:
@@ -286,17 +289,21 @@ class _Analysis:
         return not source.suppressions.covers(finding.code, first, last)
 
     def _notes(self, worlds: Sequence[World]) -> Iterator[str]:
-        if self._settings.assume_policy is None and not any(world.has_policy for world in worlds):
-            if any(self._project.mentions(path, *KERAS) for path in self._targets):
-                yield (
-                    "Keras code was seen, but no mixed precision policy: "
-                    "--assume-policy mixed_float16 checks it as if one were set"
-                )
+        if (
+            self._settings.assume_policy is None
+            and not any(world.has_policy for world in worlds)
+            and any(self._project.mentions(path, *KERAS) for path in self._targets)
+        ):
+            yield (
+                "Keras code was seen, but no mixed precision policy: "
+                "--assume-policy mixed_float16 checks it as if one were set"
+            )
         unclear = sorted({world.path for world in worlds if self._generation(world.path) is None})
         if unclear:
             yield (
                 f"the generation of Keras is not clear for {self._name(unclear[0])}"
-                f"{f' and {len(unclear) - 1} more' if len(unclear) > 1 else ''}: only what is wrong in both is reported; "
+                f"{f' and {len(unclear) - 1} more' if len(unclear) > 1 else ''}: "
+                "only what is wrong in both is reported; "
                 "--keras 2 or --keras 3 tells it"
             )
 
@@ -306,7 +313,10 @@ def _failure(path: Path, error: Exception) -> Failure:
 
 
 def _parse(source: SourceFile) -> None:
-    """Raise ParseFault where the text is no Python of any version that LibCST reads; the quicker parser is asked first."""
+    """Raise ParseFault where the text is no Python of any version that LibCST reads.
+
+    The quicker parser is asked first.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,7 +1,7 @@
 """Everything that a rule may import.
 
-A rule is a subclass of `Rule` in a module of the package `mplint.rules`.  It looks at finished worlds, says what is wrong at which
-place, and names the rewrite that mends it; it never sees syntax, files or positions.
+A rule is a subclass of `Rule` in a module of the package `mplint.rules`.  It looks at finished worlds, says what is
+wrong at which place, and names the rewrite that mends it; it never sees syntax, files or positions.
 """
 
 from __future__ import annotations

@@ -27,7 +27,10 @@ class Applicability(enum.Enum):
     SAFE = "safe"
     """Applied by `--fix`."""
     UNSAFE = "unsafe"
-    """Applied with `--unsafe-fixes`: it changes architecture, saved state, a float32 result, or switches half precision on."""
+    """Applied with `--unsafe-fixes`.
+
+    It changes architecture, saved state, a float32 result, or switches half precision on.
+    """
     DISPLAY = "display-only"
     """Shown, never applied."""
 

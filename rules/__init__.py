@@ -1,0 +1,1 @@
+"""The rules, each in a module of its own whose docstring is its page."""

@@ -6,8 +6,8 @@ Reports a file that cannot be decoded or parsed, at the place where reading it f
 
 Why it matters
 --------------
-A file that mplint cannot read is a file whose faults it cannot see. It is a finding in every mode, so that a broken file
-never passes silently, and it cannot be turned off by selecting other rules.
+A file that mplint cannot read is a file whose faults it cannot see. It is a finding in every mode, so that a broken
+file never passes silently, and it cannot be turned off by selecting other rules.
 
 Example
 -------

@@ -7,10 +7,10 @@ middle of a model (attention weights, gates) is fine and is not reported.
 
 Why it matters
 --------------
-Probabilities near 0 and 1 do not survive half precision. In float16 the probability of the true class is exactly 0 from a
-logit gap of 18 on: Keras 3's cross-entropy then gives 16.12 where 18 is right, and a gradient of 0, so that the worst
-mistakes are the ones that are not learnt from; at a gap of 12 the gradient is infinite. A cast to float32 *behind* the softmax
-does not help: the numbers are gone by then.
+Probabilities near 0 and 1 do not survive half precision. In float16 the probability of the true class is exactly 0 from
+a logit gap of 18 on: Keras 3's cross-entropy then gives 16.12 where 18 is right, and a gradient of 0, so that the worst
+mistakes are the ones that are not learnt from; at a gap of 12 the gradient is infinite. A cast to float32 *behind* the
+softmax does not help: the numbers are gone by then.
 
 Example
 -------
@@ -56,11 +56,11 @@ model = keras.Model(inputs, outputs)
 
 How the fix changes the program
 -------------------------------
-In a Functional or Sequential model the activation is split off into a float32 `Activation` that keeps the name, so that the
-matrix product stays fast. Where something else in the program depends on the layer itself (`get_layer(...)`, `layers[-1]`, weights
-loaded by name, an attribute of a class, an activity regularizer) the layer gets `dtype="float32"` instead; `output-fix`
-in the configuration chooses one of the two for good. A softmax written as a function gets its operand cast. Under a float32
-policy all of them train to bit-identical weights.
+In a Functional or Sequential model the activation is split off into a float32 `Activation` that keeps the name, so that
+the matrix product stays fast. Where something else in the program depends on the layer itself (`get_layer(...)`,
+`layers[-1]`, weights loaded by name, an attribute of a class, an activity regularizer) the layer gets `dtype="float32"`
+instead; `output-fix` in the configuration chooses one of the two for good. A softmax written as a function gets its
+operand cast. Under a float32 policy all of them train to bit-identical weights.
 
 References
 ----------

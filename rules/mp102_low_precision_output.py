@@ -2,16 +2,16 @@
 
 What it does
 ------------
-Reports an output of a model that is float16 or bfloat16: a sigmoid, a regression, logits, or a float32 head whose result a later
-layer rounds again. What a model returns is followed through reshapes, helper functions, nested models and `call`.
-A softmax end is MP101's.
+Reports an output of a model that is float16 or bfloat16: a sigmoid, a regression, logits, or a float32 head whose
+result a later layer rounds again. What a model returns is followed through reshapes, helper functions, nested models
+and `call`. A softmax end is MP101's.
 
 Why it matters
 --------------
-Neither generation of Keras casts what a model returns. Losses, metrics and your own code then work on numbers with 11 bits (float16)
-or 8 bits (bfloat16): from 2048 on a float16 prediction cannot even tell whole numbers apart, and a target of 100,000 is infinite.
-Keras 2 computes the loss in float16 too: measured on a regression with targets up to 9000, 199 of 200 steps were skipped
-because the gradients overflowed.
+Neither generation of Keras casts what a model returns. Losses, metrics and your own code then work on numbers with 11
+bits (float16) or 8 bits (bfloat16): from 2048 on a float16 prediction cannot even tell whole numbers apart, and a
+target of 100,000 is infinite. Keras 2 computes the loss in float16 too: measured on a regression with targets up to
+9000, 199 of 200 steps were skipped because the gradients overflowed.
 
 Example
 -------
@@ -58,9 +58,9 @@ model = keras.Model(inputs, mask)
 
 How the fix changes the program
 -------------------------------
-A layer without an activation gets `dtype="float32"`: better than a cast behind it, since its own sum would still overflow in
-float16. One with an activation is split as for MP101. Layers that only carry numbers on (Reshape, Dropout) get the dtype as well.
-An end that no layer makes is cast. Under a float32 policy nothing changes, bit for bit.
+A layer without an activation gets `dtype="float32"`: better than a cast behind it, since its own sum would still
+overflow in float16. One with an activation is split as for MP101. Layers that only carry numbers on (Reshape, Dropout)
+get the dtype as well. An end that no layer makes is cast. Under a float32 policy nothing changes, bit for bit.
 
 References
 ----------

@@ -89,12 +89,12 @@ class Fixture:
                 return folder
         return None
 
-    def fixed(self, generation: str) -> dict[str, str]:
-        """The recorded text of each file that the fix changes, by path inside the program."""
+    def fixed(self, generation: str) -> dict[str, bytes]:
+        """The recorded contents of each file that the fix changes, by path inside the program."""
         folder = self.fixed_folder(generation)
         if folder is None:
             return {}
-        return {path.relative_to(folder).as_posix(): read(path) for path in sorted(folder.rglob("*.py"))}
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.py"))}
 
     def job(self, name: str, root: Path) -> dict[str, Any]:
         """What tools/measure.py needs to run the program as it lies at `root`."""
@@ -107,11 +107,6 @@ class Fixture:
             "env": dict(self.env),
             "inputs": dict(self.inputs),
         }
-
-
-def read(path: Path) -> str:
-    """The text of a file with its line endings as they are."""
-    return path.read_bytes().decode("utf-8")
 
 
 def load(folder: Path) -> Fixture:

@@ -19,21 +19,24 @@ from mplint.settings import Settings
 from tests.fixture_programs import Fixture, load_all
 
 
-def rewritten(fixture: Fixture, generation: str) -> dict[str, str]:
-    """The text of each file that the fix changes."""
+def rewritten(fixture: Fixture, generation: str) -> dict[str, bytes]:
+    """The new contents of each file that the fix changes."""
     settings = Settings(root=fixture.program, keras="2" if generation == "2" else "3")
     project = Project(fixture.program, fixture.files)
     outcome = fix(project, fixture.files, settings, unsafe=fixture.fix == "unsafe")
     for finding, reason in outcome.withdrawn:
         print(f"{fixture.name} [keras {generation}]: {finding.code} withdrawn: {reason}")
-    return {path.relative_to(fixture.program).as_posix(): text for path, text in outcome.files.items()}
+    return {
+        path.relative_to(fixture.program).as_posix(): project.source(path).encode(text)
+        for path, text in outcome.files.items()
+    }
 
 
-def write(folder: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
+def write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
+        path.write_bytes(data)
 
 
 def update(fixture: Fixture) -> None:

@@ -158,7 +158,7 @@ class Float32End(Rewrite):
 
 @dataclass(frozen=True)
 class _Split:
-    """`Dense(10, activation="softmax", name="p")` as `Dense(10, name="p_logits")` and a float32 Activation called "p"."""
+    """`Dense(10, activation="softmax", name="p")` as `Dense(10, name="p_logits")` and a float32 Activation, "p"."""
 
     source: SourceFile
     call: cst.Call
@@ -187,7 +187,8 @@ class _Split:
 
     def _activation(self) -> str:
         """`Activation("softmax", dtype="float32", name="p")`."""
-        text = f"{self.spelled}({calls.code(self.source, self.activation.value)}, dtype={calls.quoted(self.source, 'float32')}"
+        activation, dtype = calls.code(self.source, self.activation.value), calls.quoted(self.source, "float32")
+        text = f"{self.spelled}({activation}, dtype={dtype}"
         if self.name is not None:
             text += f", name={calls.code(self.source, self.name.value)}"
         return text + ")"
@@ -281,7 +282,7 @@ def _chain(end: End) -> Iterator[Layer]:
             computed = not _passes_on(layer) or len(made.operands) != 1
             if layer.computes_in in HALF or layer.base in _WRAPPERS:
                 yield layer
-        elif made.kind == "operation" and carries(made.by) or made.by == "part":
+        elif (made.kind == "operation" and carries(made.by)) or made.by == "part":
             pass
         else:
             return
@@ -306,6 +307,7 @@ def _position(path: str, name: str) -> int:
 
 def _takes_dtype(layer: Layer, call: cst.Call) -> bool:
     """Whether `dtype=` can be given to the call that makes the layer."""
-    if calls.has_star(call, "**") and layer.argument("dtype") is not None and calls.argument(call, "dtype") is None:
-        return False  # it comes out of the keywords that are passed on
-    return True
+    passed_on = (  # it comes out of the keywords that are passed on
+        calls.has_star(call, "**") and layer.argument("dtype") is not None and calls.argument(call, "dtype") is None
+    )
+    return not passed_on

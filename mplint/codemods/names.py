@@ -17,8 +17,8 @@ from mplint.source.walk import walk
 def sibling(source: SourceFile, func: cst.BaseExpression, wanted: str) -> tuple[str, tuple[Edit, ...]] | None:
     """How to write the name `wanted` from the module that `func` comes from.
 
-    `layers.Dense` gives `layers.Activation`; for a bare `Dense` the import that brings it is extended.  None where that cannot
-    be done.
+    `layers.Dense` gives `layers.Activation`; for a bare `Dense` the import that brings it is extended.  None where that
+    cannot be done.
     """
     if isinstance(func, cst.Attribute):
         prefix = dotted(func.value)

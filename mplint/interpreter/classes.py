@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def class_attribute(m: Machine, cls: Class, name: str, after: Class | None = None) -> Value | None:
-    """The attribute `name` of a class of the program, from the class behind `after` on; None when the program has none."""
+    """The attribute `name` of a class of the program, from behind `after` on; None when the program has none."""
     started = after is None
     for entry in cls.mro:
         if started and isinstance(entry, Class):

@@ -133,7 +133,7 @@ def _parameters(parameters: cst.Parameters) -> Iterator[Parameter]:
 
 
 def _scan(body: Iterable[cst.CSTNode]) -> tuple[set[str], set[str], bool, bool]:
-    """Names bound in a function's body, names declared global or nonlocal, whether it yields, whether it holds functions."""
+    """Names bound in a body, names declared global or nonlocal, whether it yields, whether it holds functions."""
     bound: set[str] = set()
     foreign: set[str] = set()
     yields = closures = False

@@ -78,8 +78,9 @@ def _has_truth(m: Machine, value: Instance) -> bool:
 
 
 def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool | None, Symbol | None, bool, Narrowed]:
-    """The outcome of `test`, and where it is not known: the symbol that decides it, whether it holds when the symbol
-    does, and what the branches learn.
+    """The outcome of `test`, and what is needed where it is not known.
+
+    That is the symbol that decides it, whether it holds when the symbol does, and what the branches learn.
     """
     positive = True
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):

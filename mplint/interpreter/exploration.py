@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,8 @@ from mplint.interpreter.values import HALF_POLICIES, Policy
 from mplint.interpreter.worlds import Entry, Exploration, finish, run_entry, script
 from mplint.project.modules import Project
 
+MAX_TEST_STEPS: Final = 30_000
+"""Expressions evaluated for the top level of a test module, in all its worlds."""
 TRIGGERS: Final = (
     b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx", b"'half'", b'"half"'
 )  # fmt: skip
@@ -26,7 +29,8 @@ def explore(
 ) -> Exploration:
     """Run every entry point that has to do with the files `targets`, then every function that none of them entered.
 
-    `generations_of` gives the generations in which a file may run; `assumed` is a policy to treat as set from the start.
+    `generations_of` gives the generations in which a file may run; `assumed` is a policy to treat as set from the
+    start.
     """
     found = Exploration()
     project = program.project
@@ -38,7 +42,10 @@ def explore(
             continue
         reached = {path} if project.is_test(path) else {path, *closure(project, path)}
         for generation in generations_of(path):
-            for world in run_entry(program, found, Entry(path, path.name, generation, start), script(path)):
+            entry = Entry(path, path.name, generation, start)
+            if project.is_test(path):  # a test runner imports it: there is no program to run, only definitions
+                entry = replace(entry, budget=MAX_TEST_STEPS)
+            for world in run_entry(program, found, entry, script(path)):
                 for module in reached:
                     policies.setdefault(module, set()).add((generation, world.policy))
     for path in in_play:

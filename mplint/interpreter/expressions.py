@@ -255,7 +255,6 @@ _FOLDED: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "GreaterThan": operator.gt,
     "GreaterThanEqual": operator.ge,
 }
-_COMPARISONS: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
 
 
 def _binary(m: Machine, frame: Frame, node: cst.BinaryOperation) -> Value:
@@ -322,7 +321,7 @@ def _fold(name: str, left: object, right: object) -> Value:
         return UNKNOWN
     try:
         result = function(left, right)
-    except Exception:  # the program's own error: what it would raise is not our business
+    except Exception:  # noqa: BLE001  (the program's own error: what it would raise is not our business)
         return UNKNOWN
     if isinstance(result, (str, bytes)) and len(result) > _MAX_TEXT:
         return UNKNOWN

@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from mplint.interpreter.modules import Shelf
     from mplint.interpreter.program import Program
 
-MAX_STEPS: Final = 200_000
-"""Expressions evaluated in one run of one entry point."""
+MAX_STEPS: Final = 300_000
+"""Expressions evaluated for one entry point, in all its worlds."""
 
 
 class Machine:
     """Executes statements and evaluates expressions on abstract values.
 
-    `decisions` fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises `Split`
-    while `may_split`.
+    `decisions` fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises
+    `Split` while `may_split`.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Machine:
     # -- objects
 
     def allocate(self, place: Place, role: str) -> Address:
-        """The address of what `place` makes in the present context; one that is made again stands for several objects."""
+        """The address of what `place` makes in the present context; made again, it stands for several objects."""
         address = self.program.address(place, self.context, role)
         if self.state.get((address, "made")) is not None:
             self.state.set((address, "several"), True)
@@ -126,7 +126,7 @@ class Machine:
         return address
 
     def put(self, address: Address, name: str, value: Value) -> None:
-        """Write a field of an object: strongly while the address stands for one object, else joined with what is there."""
+        """Write a field of an object: strongly while the address stands for one, else joined with what is there."""
         cell = (address, name)
         if self.state.get((address, "several")) is not None:
             before = self.state.get(cell)
@@ -208,7 +208,7 @@ class Machine:
             del self.decisions[symbol]
 
     def alternatives(self, arms: Sequence[Callable[[], bool]], symbols: Sequence[Symbol] = ()) -> bool:
-        """Run each of `arms` from the present state and go on where any of them reaches its end; false when none does."""
+        """Run each of `arms` from the present state and go on where any reaches its end; false when none does."""
         base, captures = self.state, self.captures
         base.pins += 1
         left: list[State] = []
@@ -248,9 +248,9 @@ class Machine:
 
     def join_values(self, values: list[Value], symbols: Sequence[Symbol]) -> None:
         """Split the world where `values`, the results of branches under `symbols`, differ in their precision."""
-        if self.may_split and symbols and any(value != values[0] for value in values[1:]):
-            if any(_precise(value) for value in values):
-                raise Split(symbols[0])
+        differ = self.may_split and symbols and any(value != values[0] for value in values[1:])
+        if differ and any(_precise(value) for value in values):
+            raise Split(symbols[0])
 
     def choose(self, value: Choice, place: Place) -> Value:
         """One of several values on which the precision depends: a world for each."""
@@ -348,7 +348,10 @@ class Machine:
 
 
 def _implied(symbol: Symbol, decisions: dict[Symbol, bool]) -> bool | None:
-    """What follows for `symbol` from conditions on the same value: equal to one constant, it is true and equal to no other."""
+    """What follows for `symbol` from conditions on the same value.
+
+    Equal to one constant, it is true and equal to no other.
+    """
     kind, *operands = symbol.parts
     for other, outcome in decisions.items():
         other_kind, *others = other.parts

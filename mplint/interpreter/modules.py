@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Loaded:
-    """What importing a module does beside filling its namespace and making layers and models (they are `Program.imports`)."""
+    """What importing a module does beside filling its namespace and making layers and models.
+
+    Those are `Program.imports`.
+    """
 
     events: tuple[Event, ...] = ()
     """Where it sets the policy."""
@@ -39,8 +42,8 @@ class Loaded:
 class Shelf:
     """The namespaces of all modules imported under one policy in one generation, shared by the runs that start there.
 
-    A module whose top level has several worlds, or that is imported under another policy, is not on the shelf: it is run in
-    the run that imports it.
+    A module whose top level has several worlds, or that is imported under another policy, is not on the shelf: it is
+    run in the run that imports it.
     """
 
     def __init__(self, policy: Policy, generation: str) -> None:

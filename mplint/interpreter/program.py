@@ -40,7 +40,7 @@ class Program:
         self.settled: set[Address] = set()
         """Models whose half-precision results some run casts to float32."""
         self.steps: dict[tuple[str, Place | None, Context | None], set[Address]] = {}
-        """Computations inside models (not their ends), by kind, place and context: the models that they are inside of."""
+        """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
         self.literals: dict[int, Const] = {}

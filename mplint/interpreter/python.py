@@ -1,4 +1,4 @@
-"""Python's own library: builtin functions, methods of containers and strings, and what programs use for configuration."""
+"""Python's own library: builtin functions, methods of containers and strings, what programs use for configuration."""
 
 from __future__ import annotations
 
@@ -64,8 +64,9 @@ _MATH: Final = frozenset(
     {"sqrt", "ceil", "floor", "log", "log2", "log10", "exp", "pow", "prod", "gcd", "sin", "cos", "tanh", "fabs"}
 )
 _STRING_METHODS: Final = frozenset(
-    {"lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "partition", "rpartition", "startswith", "endswith",
-     "replace", "removeprefix", "removesuffix", "title", "capitalize", "casefold", "swapcase", "isdigit", "isalpha", "count", "find"}
+    {"lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "partition", "rpartition", "startswith",
+     "endswith", "replace", "removeprefix", "removesuffix", "title", "capitalize", "casefold", "swapcase", "isdigit",
+     "isalpha", "count", "find"}
 )  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def _pure(m: Machine, name: str, args: tuple[Value, ...], place: Place) -> Value
 def _folded(function: Callable[..., object], args: list[object]) -> Value:
     try:
         result = function(*args)
-    except Exception:  # the program's own error
+    except Exception:  # noqa: BLE001  (the program's own error)
         return UNKNOWN
     if isinstance(result, (bool, int, float, complex, str, bytes)) and not (
         isinstance(result, str) and len(result) > 10_000
@@ -486,7 +487,7 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
                 if name in ("copy", "reshape", "squeeze", "flatten", "ravel", "transpose")
                 else UNKNOWN
             )
-        case Tuple() if name == "index" or name == "count":
+        case Tuple() if name in {"index", "count"}:
             return UNKNOWN
         case _:
             return UNKNOWN

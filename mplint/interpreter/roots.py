@@ -32,7 +32,7 @@ from mplint.interpreter.worlds import Entry, Exploration, Run, new_machine, run_
 from mplint.source.file import ParseFault, SourceError
 
 MAX_ROOT_STEPS: Final = 60_000
-"""Expressions evaluated in one run of a function that nobody was seen to call."""
+"""Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
 _WORDS: Final = ("float16", "mixed_", "precision", "'half'", '"half"')
 
 

@@ -1,7 +1,8 @@
 """The state of a run: one persistent map from cells to values.
 
 A cell is a pair of an owner and a name: `(frame, "x")` a variable, `(address, "attr")` a field of an object,
-`(GLOBAL, "policy")` the global policy.  Maps are stacked in layers, so that a fork costs nothing and a join costs what changed.
+`(GLOBAL, "policy")` the global policy.  Maps are stacked in layers, so that a fork costs nothing and a join costs what
+changed.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _MISSING: Final = object()
 class State:
     """A layer over `parent`.
 
-    While `pins` is not 0, others stand on the layer (branches that are being run, states in which a function was left), and it
-    must not be written.
+    While `pins` is not 0, others stand on the layer (branches that are being run, states in which a function was left),
+    and it must not be written.
     """
 
     __slots__ = ("cells", "depth", "parent", "pins")

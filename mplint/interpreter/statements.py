@@ -280,7 +280,7 @@ def _unrolled(
     passes: Sequence[Callable[[], None]],
     otherwise: Sequence[cst.CSTNode],
 ) -> bool:
-    """Run the body once per element, each pass in a context of its own, and `otherwise` where no break left the loop."""
+    """Run the body once per element, each pass in its own context, and `otherwise` where no break left the loop."""
     with _loop(m) as loop:
         outer = m.context
         falls = True

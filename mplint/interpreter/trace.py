@@ -36,7 +36,7 @@ class ModelMade:
 
 @dataclass(frozen=True, slots=True)
 class LayerCalled:
-    """A layer or model was applied to tensors; `inner` when that happens inside another model or on symbolic tensors."""
+    """A layer or model was applied to tensors; `inner` when that is inside another model or on symbolic tensors."""
 
     layer: Instance
     place: Place

@@ -65,7 +65,7 @@ class Place:
 
 
 class Address:
-    """Where a mutable object lives: the place that allocates it, in one calling context (interned: compare by identity)."""
+    """Where a mutable object lives: the place that allocates it, in one calling context (interned: compare with is)."""
 
     __slots__ = ("context", "place", "role")
 
@@ -104,14 +104,15 @@ class Const(Value):
 
 
 NONE: Final = Const(None)
-TRUE: Final = Const(True)
 FALSE: Final = Const(False)
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Value):
-    """Anything; with a symbol where its origin is known, and the values that it is likely to have where the program names them
-    (the choices and the default of an option).
+    """Anything; with a symbol where its origin is known.
+
+    And with the values that it is likely to have where the program names them (the choices and the default of an
+    option).
     """
 
     symbol: Symbol | None = None
@@ -296,8 +297,9 @@ class Policy(Value):
 class Made:
     """A node of the provenance graph: how a tensor came to be.
 
-    `kind` is one of input, layer, operation, cast, model, argument, variable, joined.  `place` is the call or expression that
-    made it; `layer` the address of the layer (or model) that was called; `computed_in` the dtype of the computation.
+    `kind` is one of input, layer, operation, cast, model, argument, variable, joined.  `place` is the call or
+    expression that made it; `layer` the address of the layer (or model) that was called; `computed_in` the dtype of the
+    computation.
     """
 
     __slots__ = ("by", "computed_in", "context", "kind", "layer", "operands", "place")

@@ -144,7 +144,7 @@ class End:
 
 
 class World:
-    """One finished run: what it made and did under one policy, one generation and one outcome of each unknown condition."""
+    """One finished run: what it made and did under one policy, one generation and one outcome of each condition."""
 
     def __init__(
         self, machine: Machine, decisions: dict[Symbol, bool], entry: str, path: Path, borrowed: bool = False
@@ -229,7 +229,8 @@ class World:
     def has_escaped(self, model: Model) -> bool:
         """Whether `model` went where it cannot be followed.
 
-        What a function makes under a borrowed policy goes to a caller that was not seen, unless the function itself trains it.
+        What a function makes under a borrowed policy goes to a caller that was not seen, unless the function itself
+        trains it.
         """
         address = model.instance.address
         return address in self.machine.program.escaped or (self.borrowed and address not in self._compiled)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,8 @@ Run = Callable[[Machine], None]
 class Entry:
     """Where a run starts: the file, what is run in it, the generation and the policy at the start.
 
-    `start` is a state to start from; `borrowed` says that the policy comes from a program that was not seen to call the entry.
+    `start` is a state to start from; `borrowed` says that the policy comes from a program that was not seen to call the
+    entry.
     """
 
     path: Path
@@ -38,6 +39,7 @@ class Entry:
     start: State | None = None
     borrowed: bool = False
     budget: int = MAX_STEPS
+    """Steps that all runs of the entry may take together."""
 
 
 @dataclass
@@ -66,14 +68,17 @@ def new_machine(program: Program, entry: Entry, decisions: dict[Symbol, bool], m
 def run_entry(program: Program, found: Exploration, entry: Entry, run: Run) -> Iterator[World]:
     """Run one entry in every world: again for each outcome of an unknown condition on which the precision depends."""
     pending: list[dict[Symbol, bool]] = [{}]
-    count = 0
-    while pending:
+    count = steps = 0
+    while pending and steps < entry.budget:
         decisions = pending.pop()
         may_split = len(decisions) < MAX_SYMBOLS and count + len(pending) < MAX_WORLDS - 1
         try:
-            machine = new_machine(program, entry, decisions, may_split)
+            machine = new_machine(program, replace(entry, budget=entry.budget - steps), decisions, may_split)
             try:
-                run(machine)
+                try:
+                    run(machine)
+                finally:
+                    steps += machine.steps
             except Split as wanted:
                 pending += [{**decisions, wanted.symbol: False}, {**decisions, wanted.symbol: True}]
                 continue
@@ -81,7 +86,7 @@ def run_entry(program: Program, found: Exploration, entry: Entry, run: Run) -> I
                 machine.trace.cut = True
         except (SourceError, ParseFault):  # MP001 tells it
             return
-        except Exception as error:  # our own defect: told with the file's name, and the rest goes on
+        except Exception as error:  # noqa: BLE001  (our own defect: told with the file's name, and the rest goes on)
             found.failures.append(Failure(entry.path, error))
             return
         count += 1
@@ -96,7 +101,7 @@ def finish(found: Exploration, machine: Machine, entry: Entry, decisions: dict[S
         world = World(machine, decisions, entry.name, entry.path, entry.borrowed)
     except OutOfBudget:
         return None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (our own defect, as above)
         found.failures.append(Failure(entry.path, error))
         return None
     found.worlds.append(world)

@@ -1,4 +1,4 @@
-"""Walking LibCST trees without its visitors: only the fields that hold code, none that hold whitespace or punctuation."""
+"""Walking LibCST trees without its visitors: only the fields that hold code, not whitespace or punctuation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-_LAYOUT = ("whitespace", "lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "leading_lines", "trailing", "comma")
+_LAYOUT = (
+    "whitespace", "lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "leading_lines", "trailing", "comma"
+)  # fmt: skip
 _PUNCTUATION = frozenset(
     {"semicolon", "equal", "dot", "operator", "indent", "header", "footer", "encoding", "newline", "star", "colon",
      "lines_after_decorators", "async_", "first_colon", "second_colon", "asynchronous", "lines_after_header"}

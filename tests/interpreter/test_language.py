@@ -37,7 +37,8 @@ PROGRAMS = {
     "dict comprehensions": ("out = {k: v for k, v in [('a', 1)]}", {"out": {"a": 1}}),
     "while": ("n = 20\nc = 0\nwhile n > 1:\n    n //= 2\n    c += 1", {"n": 1, "c": 4}),
     "break and else": (
-        "for i in range(9):\n    if i == 3:\n        break\nelse:\n    i = 100\nfor j in range(2):\n    pass\nelse:\n    j = 50",
+        "for i in range(9):\n    if i == 3:\n        break\nelse:\n    i = 100\nfor j in range(2):\n    pass\n"
+        "else:\n    j = 50",
         {"i": 3, "j": 50},
     ),
     "continue": ("out = []\nfor i in range(4):\n    if i % 2:\n        continue\n    out.append(i)", {"out": [0, 2]}),
@@ -54,7 +55,8 @@ PROGRAMS = {
         {"r": 42},
     ),
     "nonlocal": (
-        "def counter():\n    n = 0\n    def up():\n        nonlocal n\n        n += 1\n        return n\n    up()\n    return up()\nr = counter()",
+        "def counter():\n    n = 0\n    def up():\n        nonlocal n\n        n += 1\n        return n\n    up()\n"
+        "    return up()\nr = counter()",
         {"r": 2},
     ),
     "global": ("n = 1\ndef f():\n    global n\n    n = 5\nf()", {"n": 5}),
@@ -65,23 +67,27 @@ PROGRAMS = {
         {"r": (1, 2, 9)},
     ),
     "decorators": (
-        "import functools\ndef twice(fn):\n    @functools.wraps(fn)\n    def inner(*a):\n        return fn(*a) * 2\n    return inner\n"
+        "import functools\ndef twice(fn):\n    @functools.wraps(fn)\n    def inner(*a):\n        return fn(*a) * 2\n"
+        "    return inner\n"
         "@twice\ndef f(x):\n    return x\nr = f(4)",
         {"r": 8},
     ),
     "classes": (
-        "class A:\n    k = 1\n    def __init__(self, n):\n        self.n = n\n    def get(self):\n        return self.n + self.k\n"
+        "class A:\n    k = 1\n    def __init__(self, n):\n        self.n = n\n    def get(self):\n"
+        "        return self.n + self.k\n"
         "class B(A):\n    k = 10\n    def get(self):\n        return super().get() * 2\nr = B(5).get()",
         {"r": 30},
     ),
     "properties, static and class methods": (
-        "class A:\n    n = 3\n    @property\n    def p(self):\n        return self.n\n    @staticmethod\n    def s(x):\n        return x + 1\n"
+        "class A:\n    n = 3\n    @property\n    def p(self):\n        return self.n\n    @staticmethod\n"
+        "    def s(x):\n        return x + 1\n"
         "    @classmethod\n    def c(cls):\n        return cls.n\na = A()\nr = (a.p, A.s(1), a.c())",
         {"r": (3, 2, 3)},
     ),
     "call": ("class A:\n    def __call__(self, x):\n        return x * 2\nr = A()(4)", {"r": 8}),
     "dataclasses": (
-        "from dataclasses import dataclass, field\n@dataclass\nclass C:\n    units: int = 8\n    sizes: list = field(default_factory=lambda: [1, 2])\n"
+        "from dataclasses import dataclass, field\n@dataclass\nclass C:\n    units: int = 8\n"
+        "    sizes: list = field(default_factory=lambda: [1, 2])\n"
         "c = C(units=16)\nr = (c.units, c.sizes)",
         {"r": (16, [1, 2])},
     ),
@@ -99,7 +105,8 @@ PROGRAMS = {
         {"r": (4, True)},
     ),
     "match": (
-        "def f(x):\n    match x:\n        case 'a' | 'b':\n            return 1\n        case int(n):\n            return 2\n        case _:\n            return 3\n"
+        "def f(x):\n    match x:\n        case 'a' | 'b':\n            return 1\n        case int(n):\n"
+        "            return 2\n        case _:\n            return 3\n"
         "r = f('b')",
         {"r": 1},
     ),
@@ -108,12 +115,14 @@ PROGRAMS = {
     "chained comparison": ("r = 1 < 2 <= 2", {"r": True}),
     "generators": ("def g():\n    yield 1\n    yield 2\nr = list(g())", {"r": [1, 2]}),
     "context managers": (
-        "import contextlib\nlog = []\n@contextlib.contextmanager\ndef m():\n    log.append('in')\n    yield 7\n    log.append('out')\n"
+        "import contextlib\nlog = []\n@contextlib.contextmanager\ndef m():\n    log.append('in')\n    yield 7\n"
+        "    log.append('out')\n"
         "with m() as x:\n    log.append(x)",
         {"log": ["in", 7, "out"]},
     ),
     "with on objects": (
-        "class M:\n    def __enter__(self):\n        return 5\n    def __exit__(self, *a):\n        return None\nwith M() as x:\n    pass",
+        "class M:\n    def __enter__(self):\n        return 5\n    def __exit__(self, *a):\n        return None\n"
+        "with M() as x:\n    pass",
         {"x": 5},
     ),
     "try that imports": ("try:\n    import json\n    ok = True\nexcept ImportError:\n    ok = False", {"ok": True}),
@@ -127,7 +136,8 @@ PROGRAMS = {
         {"x": 1},
     ),
     "the same condition stays the same": (
-        "import os\nflag = os.environ.get('A')\nif flag:\n    a = 1\n    if flag:\n        b = 1\n    else:\n        b = 2\nelse:\n    b = 1",
+        "import os\nflag = os.environ.get('A')\nif flag:\n    a = 1\n    if flag:\n        b = 1\n    else:\n"
+        "        b = 2\nelse:\n    b = 1",
         {"b": 1},
     ),
     "narrowing": (
@@ -181,6 +191,9 @@ def test_a_file_that_is_no_python_is_unknown() -> None:
 
 
 def test_budget_ends_an_endless_program() -> None:
-    source = "def f(n):\n    for i in range(30):\n        for j in range(30):\n            for k in range(30):\n                n = [i, j, k, n]\n    return n\n"
+    source = (
+        "def f(n):\n    for i in range(30):\n        for j in range(30):\n            for k in range(30):\n"
+        "                n = [i, j, k, n]\n    return n\n"
+    )
     _, found = worlds(main=source + "".join(f"a{i} = f({i})\n" for i in range(12)))
     assert [world.trace.cut for world in found] == [True]

@@ -19,9 +19,11 @@ ALL_HALF = """
     RepeatVector Cropping1D Cropping2D ZeroPadding2D UpSampling1D UpSampling2D UpSampling3D Masking Identity
     ActivityRegularization
 """.split()
-ONLY_3 = "GroupQueryAttention RMSNormalization MelSpectrogram STFTSpectrogram RandomHue AugMix".split()
+ONLY_3 = "GroupQueryAttention RMSNormalization MelSpectrogram RandomHue AugMix".split()
 TWO_INPUTS = frozenset(
-    "MultiHeadAttention Attention AdditiveAttention Add Subtract Multiply Average Maximum Minimum Concatenate Dot".split()
+    (
+        "MultiHeadAttention Attention AdditiveAttention Add Subtract Multiply Average Maximum Minimum Concatenate Dot"
+    ).split()
 )
 
 
@@ -62,9 +64,7 @@ def test_so_do_those_that_only_keras_3_has(name: str) -> None:
         ("UpSampling2D", {"interpolation": "bilinear"}, "float32", "float32", "float16", "float16"),
     ],
 )
-def test_exceptions(
-    name: str, variant: dict[str, object], inputs: str, second: str, third: str, symbolic: str
-) -> None:
+def test_exceptions(name: str, variant: dict[str, object], inputs: str, second: str, third: str, symbolic: str) -> None:
     """Facts, 1.2."""
     dtypes = (inputs,) * (2 if name == "HashedCrossing" else 1)
     assert keras_api.layer_output_dtype(L + name, "float16", variant, dtypes, "2") == second
@@ -150,6 +150,7 @@ def test_what_was_not_measured_is_not_known() -> None:
     assert ask(L + "Flatten", "float16", {}, (None,)) is None, "an integer input stays one"
     assert ask(L + "Embedding", "float16", {}, (None,)) == "float16", "whatever the input is"
     assert ask(L + "Lambda", "float16", {}, ("float32",)) is None
+    assert ask(L + "STFTSpectrogram", "float16", {}, ("float32",), "3") is None, "its window needs scipy"
     assert ask("project.Dense", "float16", {}, ("float32",)) is None
     assert ask(L + "Discretization", "float16", {}, ("float32",)) is None, "the generations differ"
 
@@ -160,7 +161,9 @@ def test_integers_are_not_cast() -> None:
         assert keras_api.layer_output_dtype(L + layer, "float16", {}, ("int32",)) == "int32"
 
 
-@pytest.mark.parametrize("layer", ["Reshape", "Flatten", "Permute", "Identity", "Dropout", "RepeatVector", "Cropping2D"])
+@pytest.mark.parametrize(
+    "layer", ["Reshape", "Flatten", "Permute", "Identity", "Dropout", "RepeatVector", "Cropping2D"]
+)
 def test_layers_that_carry(layer: str) -> None:
     assert keras_api.carries(L + layer)
 

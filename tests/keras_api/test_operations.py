@@ -12,7 +12,9 @@ HALF, SINGLE, INT = tensor("float16"), tensor("float32"), tensor("int32")
 CLASH = "clash"
 
 
-def _result(path: str, *operands: Operand | None, generation: str = "3", symbolic: bool = False, **keywords: object) -> object:
+def _result(
+    path: str, *operands: Operand | None, generation: str = "3", symbolic: bool = False, **keywords: object
+) -> object:
     operation = keras_api.operation(path, generation)
     assert operation is not None, path
     outcome = operation.result(operands, keywords, symbolic)
@@ -175,10 +177,17 @@ def test_several_results() -> None:
 def test_what_was_not_measured_is_not_known() -> None:
     assert keras_api.operation("tensorflow.no_such_function") is None
     assert keras_api.operation("project.function") is None
-    assert _result("operator.+", HALF, None) is None
+    assert _result("operator.+", HALF, None, symbolic=True) is None
+    assert _result("operator.+", None, None) is None
     assert _result("operator.+", HALF, tensor("uint32")) is None
     assert _result("tensorflow.reduce_mean", HALF, no_such_argument=1) is None
     assert keras_api.operation("keras.ops.add", "2") is None
+
+
+def test_an_operand_that_is_not_known_may_not_matter() -> None:
+    """Whatever meets a real float16 tensor gives float16 or raises."""
+    assert _result("operator.+", HALF, None) == "float16"
+    assert _result("operator.>", HALF, None) == "bool"
 
 
 def test_without_a_generation_both_must_agree() -> None:
@@ -239,7 +248,9 @@ def test_functions_that_carry(path: str) -> None:
     assert keras_api.carries(path)
 
 
-@pytest.mark.parametrize("path", ["tensorflow.nn.relu", "tensorflow.reduce_max", "tensorflow.math.log", "keras.ops.sort"])
+@pytest.mark.parametrize(
+    "path", ["tensorflow.nn.relu", "tensorflow.reduce_max", "tensorflow.math.log", "keras.ops.sort"]
+)
 def test_functions_that_do_not(path: str) -> None:
     assert not keras_api.carries(path)
 
@@ -263,6 +274,8 @@ def test_the_hand_written_lists_name_what_exists() -> None:
             wrong.append((path, "is not canonical"))
         if keras_api.kind(path) is None:
             continue  # a method, or another library's
-        names = {each.name for living in keras_api.generations(path) for each in keras_api.parameters(path, living) or ()}
+        names = {
+            each.name for living in keras_api.generations(path) for each in keras_api.parameters(path, living) or ()
+        }
         wrong += [(path, name) for name in called if name not in names]
     assert wrong == []

@@ -55,6 +55,12 @@ SKIPPED = frozenset(
     """.split()
 )
 """Functions that call their arguments, change the process, or do no arithmetic on tensors."""
+_CHANGES_THE_PROCESS = ("set_", "enable_", "disable_", "register_", "reset_", "clear_")
+
+
+def is_skipped(name: str) -> bool:
+    """Whether the function of this name is never called: one setter would spoil all that is measured after it."""
+    return name in SKIPPED or name.startswith(_CHANGES_THE_PROCESS)
 
 
 @dataclass(frozen=True)

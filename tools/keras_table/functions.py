@@ -13,11 +13,11 @@ from keras_table import atoms, kinds
 from keras_table.function_recipes import (
     EXTRA,
     MODULES,
-    SKIPPED,
     SPECIAL,
     VALUES,
     Tensor,
     calls_for,
+    is_skipped,
     kinds_for,
 )
 from keras_table.kinds import ATOMS, LETTERS, RAISES, TENSORS, UNKNOWN
@@ -93,7 +93,7 @@ def _functions(names: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
         if name["thing"] in seen or (module not in MODULES and path not in EXTRA):
             continue
         if path not in EXTRA and (
-            last in SKIPPED
+            is_skipped(last)
             or kind not in ("function", "activation", "loss", "metric")
             or (kind in ("loss", "metric") and last[0].isupper())
         ):
@@ -172,8 +172,8 @@ def _run(function: Any, call: Mapping[str, Any], chosen: Mapping[str, Any], how:
             with atoms.graph().as_default():
                 return leaf_dtypes(_applied(function, call, chosen, how))
         return leaf_dtypes(_applied(function, call, chosen, how))
-    except (tf.errors.NotFoundError, tf.errors.UnimplementedError):
-        return None
+    except (ImportError, tf.errors.NotFoundError, tf.errors.UnimplementedError):
+        return None  # an optional package or a kernel that this machine lacks: that says nothing of dtypes
     except Exception as error:  # noqa: BLE001  (whatever is raised, the point is that it is)
         return None if "No OpKernel" in str(error) or "not supported by XLA" in str(error) else RAISES
 

@@ -83,6 +83,22 @@ def measure() -> dict[str, Any]:
     return found
 
 
+def witness() -> list[Any]:
+    """A few results that must be the same whenever they are measured: that nothing has changed this process."""
+    found: list[Any] = []
+    for name in ("Dense", "LSTM", "RNN", "TimeDistributed", "Bidirectional", "Discretization"):
+        recipe = recipe_for(name)
+        assert recipe is not None
+        bench = _Bench(getattr(keras.layers, name), recipe)
+        dtypes = (recipe.dtype,) * len(recipe.shapes)
+        for form in (MIXED, OWN_PLAIN, PLAIN):
+            ways = (bench.eager, bench.traced, bench.symbolic)
+            found.append([name, form.key, *(way({}, form, dtypes) for way in ways)])
+        found.append([name, bench.wraps(dtypes)])
+    set_policy("float32")
+    return found
+
+
 def _classes() -> Iterator[tuple[str, Any]]:
     modules = [("keras.layers", keras.layers)]
     if GENERATION == "2":
@@ -106,7 +122,7 @@ class _Bench:
     def measure(self) -> dict[str, Any]:
         natural = (self.recipe.dtype,) * len(self.recipe.shapes)
         base = self.probed({}, natural)
-        if base[MIXED.key] == RAISES:
+        if base[MIXED.key] in (None, RAISES):
             return {"raises": self.error({}, MIXED, natural)}
         free: list[str] = []
         decisive: dict[str, list[Any]] = {}
@@ -124,7 +140,7 @@ class _Bench:
                     results = self.probed({parameter: value, **companions}, natural)
                     if results == self.probed(companions, natural):
                         results = base  # with its companions the argument changes nothing
-                if results[MIXED.key] == RAISES:
+                if results[MIXED.key] in (None, RAISES):
                     failed.append(value)
                     continue
                 (same if results == base else other).append(value)
@@ -262,6 +278,8 @@ class _Bench:
                     for dtype, shape in zip(dtypes, self.recipe.shapes, strict=True)
                 ]
                 return leaf_dtypes(self.call(layer, inputs, variant))
+        except ImportError:
+            return None
         except Exception:  # noqa: BLE001  (whatever is raised, the point is that it is)
             return RAISES
 
@@ -282,8 +300,8 @@ class _Bench:
             layer = self.make(variant, form)
             inputs = [self.value(dtype, shape) for dtype, shape in zip(dtypes, self.recipe.shapes, strict=True)]
             return leaf_dtypes(self.call(layer, inputs, variant))
-        except (tf.errors.NotFoundError, tf.errors.UnimplementedError):
-            return None  # no kernel on this machine
+        except (ImportError, tf.errors.NotFoundError, tf.errors.UnimplementedError):
+            return None  # an optional package or a kernel that this machine lacks
         except Exception:  # noqa: BLE001
             return RAISES
 

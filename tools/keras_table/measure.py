@@ -13,13 +13,20 @@ def measure() -> dict[str, Any]:
     random.seed(0)
     packages.np.random.seed(0)
     packages.tf.random.set_seed(0)
+    before = layers.witness()
+    found_layers = layers.measure()
     found_names = names.measure()
     found_functions = functions.measure(found_names)
-    return {
+    found = {
         "versions": packages.versions(),
         "names": found_names,
+        "layers": found_layers,
         "functions": found_functions,
         "activations": activations.measure(found_functions),
-        "layers": layers.measure(),
         "applications": applications.measure(),
     }
+    after = layers.witness()
+    if after != before:
+        changed = [(one, other) for one, other in zip(before, after, strict=True) if one != other]
+        raise RuntimeError(f"something that was called has changed this process: {changed}")
+    return found

@@ -62,7 +62,7 @@ def _activations(second: Mapping[str, str], third: Mapping[str, str], table: Map
     found: dict[str, set[str]] = defaultdict(set)
     for measured in (second, third):
         for path, name in measured.items():
-            found[_canonical(path, table)].add(name)
+            found[_canonical(path, table)].add(_canonical(f"keras.activations.{name}", table).rpartition(".")[2])
     return {path: names.pop() for path, names in found.items() if len(names) == 1}
 
 

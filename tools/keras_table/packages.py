@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import sys
 import warnings
 from typing import Any
 
@@ -14,6 +15,10 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 os.environ["KERAS_BACKEND"] = "tensorflow"
+
+# What is found must not depend on which optional packages happen to be installed.
+for _optional in ("PIL", "pandas", "scipy", "sklearn"):
+    sys.modules[_optional] = None  # type: ignore[assignment]
 
 import numpy as np  # noqa: E402  (the environment decides how the packages below behave)
 import tensorflow as tf  # noqa: E402

@@ -20,8 +20,8 @@ _LAYERS: Final = frozenset({Kind.LAYER, Kind.CELL, Kind.WRAPPER, Kind.MODEL})
 class LayerInfo(Value):
     """What is fixed about a layer when it is made.
 
-    `base` is its library class, or the one that its class of the program derives from; `policy` its dtype policy; `asked` whether
-    the program gave it a dtype of its own.
+    `base` is its library class, or the one that its class of the program derives from; `policy` its dtype policy;
+    `asked` whether the program gave it a dtype of its own.
     """
 
     base: str

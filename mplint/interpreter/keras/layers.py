@@ -333,7 +333,10 @@ def _wrapped_result(m: Machine, info: LayerInfo, arguments: Arguments, place: Pl
 
 
 def effective_policy(m: Machine, layer: Instance) -> Policy:
-    """The policy that decides what `layer` computes in: of TimeDistributed and Bidirectional, Keras 2 takes the inner one's."""
+    """The policy that decides what `layer` computes in.
+
+    Of TimeDistributed and Bidirectional, Keras 2 takes the inner one's.
+    """
     info = info_of(m, layer)
     if info is None:
         return Policy(None)

@@ -368,9 +368,10 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
 
 
 _NEUTRAL: Final = frozenset(
-    {"fit", "evaluate", "predict", "save", "save_weights", "load_weights", "summary", "build", "compute_loss", "train_on_batch",
-     "test_on_batch", "predict_on_batch", "get_config", "get_weights", "set_weights", "count_params", "to_json", "export",
-     "add_loss", "add_metric", "reset_states", "reset_state", "get_layer", "compute_output_shape", "adapt", "register_forward_hook"}
+    {"fit", "evaluate", "predict", "save", "save_weights", "load_weights", "summary", "build", "compute_loss",
+     "train_on_batch", "test_on_batch", "predict_on_batch", "get_config", "get_weights", "set_weights", "count_params",
+     "to_json", "export", "add_loss", "add_metric", "reset_states", "reset_state", "get_layer", "compute_output_shape",
+     "adapt", "register_forward_hook"}
 )  # fmt: skip
 
 

@@ -234,7 +234,8 @@ def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: b
 
 def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
     """`model.output`: using it opens the model, so that its end is no end any more."""
-    m.record(ModelUsed(model))
+    opened = m.state.get((model.address, "@of"))
+    m.record(ModelUsed(opened if isinstance(opened, Instance) else model))
     held = m.state.get((model.address, "@output"))  # of a layer: what its last symbolic call gave
     form = form_of(m, model)
     if form == "functional":
@@ -286,7 +287,7 @@ def _layers_attribute(m: Machine, model: Instance, place: Place) -> Value:
 
 
 def _get_layer(m: Machine, model: Instance, arguments: Arguments) -> Value:
-    """`model.get_layer(name)`: opens the model, so that what it gave may go on elsewhere."""
+    """`model.get_layer(name)`; asking what it gives opens the model."""
     wanted = arguments.get("name", 0)
     if form_of(m, model) == "sequential":
         used = len(m.trace.events)
@@ -294,6 +295,7 @@ def _get_layer(m: Machine, model: Instance, arguments: Arguments) -> Value:
         del m.trace.events[used:]
     for layer in _known_layers(m, model):
         if wanted is not None and m.field(layer.address, "name") == wanted:
+            m.state.set((layer.address, "@of"), model)
             return layer
     return UNKNOWN
 

@@ -22,7 +22,6 @@ _CONSTANTS: Final[dict[str, Value]] = {
     "numpy.nan": Array("float64"),
 }
 _VALUES: Final = frozenset({None, Kind.MODULE, Kind.DTYPE, Kind.OTHER})
-SETTERS: Final = frozenset({Kind.POLICY_SETTER})
 
 
 class Names:
