@@ -75,6 +75,8 @@ class Report:
     notes: tuple[str, ...] = ()
     timing: Timing = field(default_factory=Timing)
     files: int = 0
+    hidden: int = 0
+    """Findings in these files that suppressions or the selection of rules keep out."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,8 @@ class _Analysis:
             key=lambda finding: (finding.path, finding.span, finding.code),
         )
         notes = tuple(self._notes(found.worlds))
-        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets))
+        hidden = len(findings) - len(kept)
+        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden)
 
     # -- files that are no Python
 

@@ -248,7 +248,8 @@ class _Check:
                     keras=self._settings.keras,
                     importers=project.importers,
                     policies=_policies(outcome),
-                    leaves_half=any(finding.code != UNREADABLE for finding in outcome.left.findings),
+                    leaves_half=outcome.left.hidden > 0
+                    or any(finding.code != UNREADABLE for finding in outcome.left.findings),
                 )
             emit(table.render_verdict(verdict, color=colors(stream), root=Path.cwd()) + "\n", stream)
             self._inconclusive = verdict.outcome is judge.Outcome.INCONCLUSIVE

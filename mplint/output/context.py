@@ -12,14 +12,7 @@ from mplint.output.terminal import Ink, paint, printable
 from mplint.project.modules import Project
 from mplint.source.file import SourceFile
 
-DOCUMENTATION: Final = "https://mplint.readthedocs.io/en/latest/rules"
-
 INKS: Final = {Severity.ERROR: Ink.ERROR, Severity.WARNING: Ink.WARNING, Severity.ADVICE: Ink.ADVICE}
-
-
-def url(code: str) -> str:
-    """The page of a rule."""
-    return f"{DOCUMENTATION}/{code}/"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from mplint.analysis import Report
 from mplint.findings import Applicability, Edit, Finding, Fix, Span
-from mplint.output.context import INKS, Context, url
+from mplint.output.context import INKS, Context
 from mplint.output.excerpt import excerpt
 from mplint.output.terminal import Ink, printable
 from mplint.source.edits import apply_edits
@@ -42,7 +42,7 @@ def _lines(finding: Finding, context: Context) -> Iterator[str]:
         yield f"{context.paint(f'{head:8}', Ink.STRONG)} {_message(step)}"
     if finding.fix is not None:
         yield from _fix(finding, finding.fix, context)
-    yield f"{context.paint('docs:', Ink.STRONG)} {url(finding.code)}"
+    yield f"{context.paint('docs:', Ink.STRONG)} mplint rule {finding.code}"
 
 
 def _fix(finding: Finding, fix: Fix, context: Context) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mplint.analysis import Report
 from mplint.findings import Edit, Finding
-from mplint.output.context import Context, url
+from mplint.output.context import Context
 
 
 def render(report: Report, context: Context) -> str:
@@ -23,7 +23,7 @@ def _finding(finding: Finding, context: Context) -> dict[str, object]:
         "name": finding.name,
         "severity": str(finding.severity),
         "message": finding.message,
-        "url": url(finding.code),
+        "url": None,  # the pages are in `mplint rule CODE`; they have no address on the web yet
         "filename": context.filename(finding.path),
         "cell": None,
         "location": _location(finding.path, finding.span.start, context),
