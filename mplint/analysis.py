@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+import re
 import time
 import traceback
 import warnings
@@ -274,9 +275,9 @@ class _Analysis:
         except ValueError:
             return str(path)
 
-    def _mentions(self, path: Path, words: tuple[bytes, ...]) -> bool:
+    def _mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
         related = {path, *self._project.importers(path), *closure(self._project, path)}
-        return any(self._project.mentions(other, *words) for other in related)
+        return any(words.search(self._project.data(other)) for other in related)
 
     # -- what is kept, what is said
 

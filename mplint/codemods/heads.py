@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,8 +18,19 @@ from mplint.interpreter.world import End, Layer, core
 from mplint.keras_api import carries, parameters
 from mplint.source.file import SourceFile
 
-_NAMED_ELSEWHERE: Final = (b"by_name", b"get_layer(", b"layers[-", b".layers[", b"load_weights", b"load_model")
+_COUNTED_ON: Final = re.compile(
+    rb"by_name|get_layer\(|(?<!keras)\.layers\b(?!\.[A-Z])(?! import)|\.pop\(|get_config|from_config|_keras_history"
+    rb"|load_weights|load_model"
+)
 """What in a program makes the layer at the end count by its place, name or weights: then nothing is put behind it."""
+_LAST_ACTIVATION: Final = re.compile(
+    r"keras\.layers\.(Dense|EinsumDense|(Depthwise|Separable)?Conv[123]D(Transpose)?)$"
+)
+"""Layers whose activation is the last thing that they do (it is not in a recurrent layer)."""
+_MODELS: Final = frozenset({"keras.Model", "keras.Sequential"})
+_QUOTES: Final = "\"'rRbBuU"
+_CELLS: Final = frozenset({"keras.layers.RNN", "keras.layers.ConvRNN"})
+"""Layers around cells: in Keras 2 a dtype of theirs does not reach the cell, and the call fails."""
 _WRAPPERS: Final = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional"})
 
 
@@ -32,51 +44,83 @@ class Float32End(Rewrite):
         """The smallest change that makes every context of the call right."""
         tensor = core(self.end.tensor)
         softmax = self.end.softmax
-        if softmax is not None and softmax.layer is None:
-            return self._cast_operand(softmax)
         chain = list(_chain(self.end))
+        if softmax is not None and softmax.layer is None:
+            called = chain and chain[0].base == "keras.layers.Lambda" and isinstance(chain[0].argument("function"), Api)
+            return self._given_float32(chain[:1]) if called else self._cast_operand(softmax)
         if not chain:
             return self._cast_result(tensor)
+        around_model = self._around_model(chain[0])
+        if around_model is not None:
+            return around_model
+        if any(self._holds_on(layer) for layer in chain):
+            return self._cast_result(tensor) if softmax is None and tensor.made.place != chain[0].place else None
         for layer in chain:
-            conflict = evidence.disagreement(layer.place)
+            conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance)
             if conflict is not None:
                 return self._shown(layer, conflict)
         if len(chain) == 1:
             split = self._split(chain[0], evidence)
             if split is not None:
                 return split
-        edits = [edit for layer in chain for edit in self._dtype(layer)]
+        return self._given_float32(chain)
+
+    def _given_float32(self, layers: Sequence[Layer]) -> Fix | None:
+        """A float32 dtype for each of `layers`."""
+        edits = [edit for layer in layers for edit in self._dtype(layer)]
         if not edits:
             return None
-        what = chain[0].base.rpartition(".")[2]
+        what = layers[0].base.rpartition(".")[2]
         return Fix(f"Give {what} dtype float32", Applicability.SAFE, tuple(dict.fromkeys(edits)))
+
+    def _around_model(self, wrapper: Layer) -> Fix | None:
+        """A wrapper around a model that ends in a softmax: float32 for both, each on its own call."""
+        inner = wrapper.argument("layer") if wrapper.base in _WRAPPERS else None
+        held = self.end.world.layer(inner) if isinstance(inner, Instance) else None
+        head = self.end.softmax_layer
+        if held is None or held.base not in _MODELS or head is None:
+            return None
+        edits = [edit for layer in (wrapper, head) for edit in self._own_dtype(layer)]
+        return Fix("Give the wrapper and the head inside dtype float32", Applicability.SAFE, tuple(edits))
+
+    def _holds_on(self, layer: Layer) -> bool:
+        """Whether a dtype given to the layer misses something that computes in it: a cell, a layer as activation."""
+        inner = layer.argument("layer")
+        held = self.end.world.layer(inner) if isinstance(inner, Instance) else None
+        return (
+            layer.base in _CELLS
+            or isinstance(layer.argument("activation"), Instance)
+            or (held is not None and (held.of_program or held.base in _MODELS or self._holds_on(held)))
+        )
 
     # -- dtype: the layer itself computes in float32
 
     def _dtype(self, layer: Layer) -> Iterator[Edit]:
-        source, call = layer.place.source, layer.place.node
-        if not isinstance(call, cst.Call) or not _takes_dtype(layer, call):
-            return
-        yield calls.set_argument(source, call, "dtype", calls.quoted(source, "float32"))
+        yield from self._own_dtype(layer)
         if layer.base in _WRAPPERS:
             inner = layer.argument("layer")
             held = self.end.world.layer(inner) if isinstance(inner, Instance) else None
             if held is not None:
                 yield from self._dtype(held)
 
+    def _own_dtype(self, layer: Layer) -> Iterator[Edit]:
+        source, call = layer.place.source, layer.place.node
+        if isinstance(call, cst.Call) and _takes_dtype(layer, call):
+            yield calls.set_argument(source, call, "dtype", calls.quoted(source, "float32"))
+
     # -- split: a float32 activation behind the layer
 
     def _split(self, layer: Layer, evidence: Evidence) -> Fix | None:
         source, call = layer.place.source, layer.place.node
-        if evidence.output_fix == "dtype" or not isinstance(call, cst.Call) or layer.base in _WRAPPERS:
+        if evidence.output_fix == "dtype" or not isinstance(call, cst.Call) or not _LAST_ACTIVATION.search(layer.base):
             return None
-        if layer.of_program or layer.base in ("keras.layers.Activation", "keras.layers.Softmax"):
+        if layer.of_program:
             return None
         activation = calls.argument_at(call, "activation", _position(layer.base, "activation"))
-        if activation is None or activation.star:
+        if activation is None or activation.star or not _removable(call, activation):
             return None
         if evidence.output_fix == "auto" and (
-            calls.argument(call, "activity_regularizer") is not None or evidence.mentions(source.path, _NAMED_ELSEWHERE)
+            calls.argument(call, "activity_regularizer") is not None or evidence.mentions(source.path, _COUNTED_ON)
         ):
             return None
         if not isinstance(layer.argument("activation"), (Const, Api)) and self.end.softmax is None:
@@ -86,6 +130,8 @@ class Float32End(Rewrite):
             return None
         if calls.has_star(call, "**") or calls.has_star(call, "*"):
             return None
+        if name is not None and f"{calls.code(source, name.value).strip(_QUOTES)}_logits" in source.text:
+            return None  # the name that the layer would get is taken
         spelled = names.sibling(source, call.func, "Activation")
         if spelled is None:
             return None
@@ -98,8 +144,10 @@ class Float32End(Rewrite):
         place = softmax.place
         if place is None or not isinstance(place.node, cst.Call) or not place.node.args:
             return None
-        operand = place.node.args[0]
-        if operand.star:
+        plain = [arg for arg in place.node.args if not arg.star]
+        named = [arg for arg in plain if arg.keyword is not None and arg.keyword.value in ("x", "logits")]
+        operand = next((arg for arg in (*plain[:1], *named) if arg.keyword is None or arg in named), None)
+        if operand is None or len(plain) != len(place.node.args):
             return None
         return self._cast(place.source, operand.value, bool(softmax.operands and softmax.operands[0].symbolic))
 
@@ -113,7 +161,9 @@ class Float32End(Rewrite):
         node = made.place.node
         if not isinstance(node, (cst.Call, cst.BinaryOperation, cst.UnaryOperation)):
             return None
-        return self._cast(made.place.source, node, bool(tensor.symbolic))
+        # inside a layer's own code the operands have data, whatever the layer is called on
+        symbolic = tensor.symbolic if made.kind == "layer" or not made.operands else made.operands[0].symbolic
+        return self._cast(made.place.source, node, bool(symbolic))
 
     def _cast(self, source: SourceFile, node: cst.BaseExpression, symbolic: bool) -> Fix | None:
         written = self._caster(source, symbolic)
@@ -149,8 +199,8 @@ class Float32End(Rewrite):
         row, _ = source.position(source.span(conflict.node).start)
         what = layer.base.rpartition(".")[2]
         return Fix(
-            f"Give {what} dtype float32 here only: the same call also makes a layer in the middle of a model "
-            f"({source.path.name}:{row})",
+            f"Give {what} dtype float32, and see to it that {source.path.name}:{row} still fits: "
+            "a layer made by the same call, or its result, is used in half precision there",
             Applicability.DISPLAY,
             tuple(self._dtype(layer)),
         )
@@ -237,8 +287,10 @@ class _Split:
     def _behind_element(self, element: cst.Element) -> list[Edit] | None:
         """An element of the list of a Sequential: one more behind it."""
         listed = self.source.parent(element)
-        if not isinstance(listed, (cst.List, cst.Tuple)):
-            return None
+        passed = self.source.parent(listed) if isinstance(listed, cst.List) else None
+        outer = self.source.parent(passed) if isinstance(passed, cst.Arg) else None
+        if not isinstance(outer, cst.Call) or not dotted(outer.func).endswith("Sequential"):
+            return None  # a list that the program may index or count
         span = self.source.span(self.call, parentheses=True)
         indent = self._indent(element)
         separator = ", " if indent is None else f",{calls.newline(self.source)}{indent}"
@@ -289,6 +341,14 @@ def _chain(end: End) -> Iterator[Layer]:
         if not made.operands:
             return
         tensor = core(made.operands[0])
+
+
+def _removable(call: cst.Call, argument: cst.Arg) -> bool:
+    """Whether the call means the same for the other arguments when `argument` goes."""
+    if argument.keyword is not None:
+        return True
+    behind = call.args[list(call.args).index(argument) + 1 :]
+    return all(arg.keyword is not None for arg in behind)
 
 
 def _passes_on(layer: Layer) -> bool:

@@ -44,6 +44,8 @@ def _import_of(source: SourceFile, name: str) -> tuple[cst.ImportFrom, cst.Impor
             continue
         for statement in line.body:
             if isinstance(statement, cst.ImportFrom) and not isinstance(statement.names, cst.ImportStar):
+                if not dotted(statement.module).startswith(("keras", "tensorflow", "tf_keras")):
+                    continue  # a module of the program need not have the other name
                 for alias in statement.names:
                     bound = dotted(alias.asname.name) if alias.asname is not None else dotted(alias.name)
                     if bound == name:
@@ -102,7 +104,7 @@ def _rest(base: str, path: str) -> str | None:
     if not base:
         return None
     parts = path.split(".")
-    for start in range(len(parts)):
+    for start in reversed(range(len(parts))):  # the shortest way first
         rest = ".".join(parts[start:])
         if canonical(f"{base}.{rest}") == path and (start > 0 or base == ""):
             return rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -19,12 +20,12 @@ class Evidence:
     """All worlds of the program: what a rewrite must be right in."""
 
     def __init__(
-        self, worlds: Sequence[World], output_fix: OutputFix, mentions: Callable[[Path, tuple[bytes, ...]], bool]
+        self, worlds: Sequence[World], output_fix: OutputFix, mentions: Callable[[Path, re.Pattern[bytes]], bool]
     ) -> None:
         self.worlds = worlds
         self.output_fix = output_fix
         self.mentions = mentions
-        """Whether a file, or one that imports it or that it imports, contains any of these bytes."""
+        """Whether a file, or one that imports it or that it imports, contains such bytes."""
 
     @cached_property
     def _made(self) -> dict[Place, set[Instance]]:
@@ -43,20 +44,33 @@ class Evidence:
         return found
 
     @cached_property
+    def _end_calls(self) -> set[tuple[Instance, Place | None]]:
+        return {call for world in self.worlds for call in world.end_calls()}
+
+    @cached_property
     def _ends(self) -> set[Instance]:
-        return {layer for world in self.worlds for layer in world.end_layers()}
+        return {layer for layer, _ in self._end_calls}
 
     def disagreement(self, place: Place) -> Place | None:
         """Where a layer that the call at `place` makes computes in half precision without being an end of a model.
 
         A rewrite of that call would change such a layer too.  None: the call makes ends only.
         """
-        for instance in self._made.get(place, set()) - self._ends:
-            for world, at in self._calls.get(instance, ()):
+        for instance in self._made.get(place, set()):
+            calls = self._calls.get(instance, ())
+            if instance in self._ends and len({at for _, at in calls}) < 2:
+                continue
+            for world, at in calls:
+                if (instance, at) in self._end_calls:
+                    continue
                 layer = world.layer(instance)
                 if layer is not None and (layer.computes_in is None or layer.computes_in in HALF):
                     return at
         return None
+
+    def mixed(self, layer: Instance) -> Place | None:
+        """Where what `layer` gives meets another half-precision tensor in an operation: float32 would clash there."""
+        return next((world.trace.mixed[layer] for world in self.worlds if layer in world.trace.mixed), None)
 
 
 class Rewrite(ABC):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,6 +50,8 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_WIDE: Final = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")
+"""A format that asks for more characters than it has."""
 _MAX_TEXT: Final = 10_000
 _MAX_NUMBER: Final = 1 << 128
 
@@ -317,7 +320,7 @@ def _fold(name: str, left: object, right: object) -> Value:
         return UNKNOWN
     if name == "Multiply" and isinstance(right, (str, bytes)):
         return UNKNOWN
-    if name == "Modulo" and isinstance(left, (str, bytes)) and len(left) > 200:
+    if name == "Modulo" and isinstance(left, (str, bytes)) and (len(left) > 200 or _WIDE.search(str(left))):
         return UNKNOWN
     try:
         result = function(left, right)

@@ -50,7 +50,7 @@ _PURE: Final[dict[str, Callable[..., object]]] = {
     "float": float,
     "int": int,
     "str": str,
-    "round": round,
+    "round": lambda number, digits=None: round(number, digits) if digits is None or abs(digits) < 64 else None,
     "min": min,
     "max": max,
     "sum": sum,

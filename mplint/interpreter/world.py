@@ -270,19 +270,19 @@ class World:
 
     # -- layers
 
-    def end_layers(self) -> frozenset[Instance]:
-        """The layers whose results are ends of models, or are only carried on to one."""
-        found: set[Instance] = set()
+    def end_calls(self) -> frozenset[tuple[Instance, Place | None]]:
+        """The layers whose results are ends of models, or are only carried on to one, and the calls that give them."""
+        found: set[tuple[Instance, Place | None]] = set()
         for end in self.model_ends():
             tensor = core(end.tensor)
             while True:
                 made = tensor.made
                 if made.layer is not None:
-                    found.add(made.layer)
+                    found.add((made.layer, made.place))
                     layer = self.layer(made.layer)
                     inner = layer.argument("layer") if layer is not None else None
                     if isinstance(inner, Instance):
-                        found.add(inner)
+                        found.add((inner, made.place))
                 if len(made.operands) != 1 or made.kind not in ("layer", "operation", "cast"):
                     break
                 if made.kind == "layer" and not carries(made.by):

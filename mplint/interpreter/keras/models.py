@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
@@ -38,6 +38,9 @@ from mplint.interpreter.values import (
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
+
+_DEEPEST: Final = 80
+"""Calls inside calls of Sequential models, one of which may hold itself."""
 
 
 def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, place: Place) -> None:
@@ -161,7 +164,7 @@ def outputs(m: Machine, model: Instance, arguments: Arguments, place: Place) -> 
 
 def _sequential(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
     held = layers_of(m, model)
-    if held.rest is not None or not arguments.args:
+    if held.rest is not None or not arguments.args or m.context.depth > _DEEPEST:
         return UNKNOWN
     value = arguments.args[0]
     context = m.context

@@ -105,6 +105,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     tensors = [value for value in (left, right) if isinstance(value, Tensor)]
     if not tensors:
         return Array(None)
+    meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
     found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
@@ -112,6 +113,21 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     made = Made("operation", place, m.context, by=f"operator.{symbol}", operands=tuple(tensors), computed_in=dtype)
     m.trace.tensors.count(dtype is not None)
     return Tensor(dtype, made, symbolic)
+
+
+def meet(m: Machine, tensors: list[Tensor], place: Place) -> None:
+    """Note which layers' results meet another half-precision tensor here."""
+    for tensor in tensors:
+        if not any(other.dtype in HALF for other in tensors if other is not tensor):
+            continue
+        for way in alternatives(tensor):
+            made = way.made
+            while made.kind == "model" or (made.kind == "operation" and made.by == "part") or made.by == "autocast":
+                if not made.operands:
+                    break
+                made = made.operands[0].made
+            if made.kind == "layer" and made.layer is not None:
+                m.trace.mixed.setdefault(made.layer, place)
 
 
 def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
@@ -192,6 +208,7 @@ def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], 
             )
         return cast(m, given[0], dtype_of(m, wanted), place, path)
     tensors = [part for value in bound.values() for part in m.parts(value) if isinstance(part, Tensor)]
+    meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
     found = outcome(m, path, bound, symbolic)
     computed = found[0] if isinstance(found, tuple) and found else found
