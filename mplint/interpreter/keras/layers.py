@@ -312,6 +312,7 @@ def library_call(m: Machine, layer: Instance, info: LayerInfo, arguments: Argume
     inside_result = _wrapped_result(m, info, arguments, place)
     if isinstance(inside_result, Tensor):
         carried = inside_result.softmax
+        found = inside_result.dtype if m.generation == "2" else found  # Keras 2 passes on what the inner one gives
     elif softmax:
         inner = _inner(m, info)
         inside = compute_dtype(effective_policy(m, inner).name) if inner is not None else compute
