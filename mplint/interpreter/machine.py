@@ -293,6 +293,13 @@ class Machine:
         for part in self.parts(value):
             if isinstance(part, Instance):
                 self.record(ModelUsed(part))
+                self.taken_from(part)
+
+    def taken_from(self, layer: Instance) -> None:
+        """Note that `layer`, asked of a model by name or by `model.layers`, goes on elsewhere: the model is opened."""
+        model = self.state.get((layer.address, "@of"))
+        if isinstance(model, Instance):
+            self.record(ModelUsed(model))
 
     def parts(self, value: Value, seen: set[object] | None = None) -> Iterator[Value]:
         """`value` and the values that it holds in containers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -11,6 +12,7 @@ import libcst as cst
 from mplint.interpreter import modules
 from mplint.interpreter.activations import OutOfBudget, Split
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.code import dotted
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
@@ -60,7 +62,11 @@ def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
             continue  # entered by another root by now
         program.roots.add(node)
         name = f"{entry.path.name}:{owner.name.value + '.' if owner else ''}{node.name.value}"
-        here = replace(entry, name=name)
+        # one that is passed on, registered or looked up by name has callers that were not seen
+        passed = (
+            bool(node.decorators) or _is_passed_on(program, entry, node) or (owner is not None and _inherits(owner))
+        )
+        here = replace(entry, name=name, borrowed=entry.borrowed or passed)
         made: _Made | None = None
         if owner is not None:
             if owner not in objects:
@@ -89,6 +95,22 @@ def functions(tree: cst.Module) -> Iterator[tuple[cst.ClassDef | None, cst.Funct
                     stack.append((owner, orelse))
             case _:
                 pass
+
+
+def _inherits(owner: cst.ClassDef) -> bool:
+    """Whether the class derives from one of the program: then its methods may be called there."""
+    names = {dotted(base.value).rpartition(".")[2] for base in owner.bases}
+    return bool(names - {"Model", "Layer", "Sequential", "object", "ABC"})
+
+
+def _is_passed_on(program: Program, entry: Entry, node: cst.FunctionDef) -> bool:
+    """Whether the module speaks of the function without calling it, or looks names up at run time."""
+    text = program.source(entry.path).text
+    name = re.escape(node.name.value)
+    related = (entry.path, *program.project.importers(entry.path))
+    return bool(re.search(rf"(?<!def )\b{name}\b(?!\s*\()", text)) or any(
+        program.project.mentions(path, b"getattr(", b"globals()") for path in related
+    )
 
 
 def _may_set(program: Program, entry: Entry, node: cst.CSTNode) -> bool:

@@ -135,8 +135,11 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
 def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor, ...], output: Value) -> None:
     """Note a layer's call in the trace."""
     symbolic = any(tensor.symbolic for tensor in inputs)
+    info = info_of(m, layer)
     if symbolic:
         m.state.set((layer.address, "@output"), output)
+        if info is None or info.place != place:  # not a Sequential running its own layers
+            m.taken_from(layer)
     m.record(LayerCalled(layer, place, m.context, inputs, output, m.caller is not None or symbolic))
     for part in m.parts(output):
         if isinstance(part, Tensor):

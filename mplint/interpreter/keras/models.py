@@ -282,9 +282,11 @@ def _known_layers(m: Machine, model: Instance) -> list[Instance]:
 
 
 def _layers_attribute(m: Machine, model: Instance, place: Place) -> Value:
+    found = _known_layers(m, model)
+    for layer in found:
+        m.state.set((layer.address, "@of"), model)
     if form_of(m, model) == "sequential":
         return m.new_list(place, layers_of(m, model))
-    found = _known_layers(m, model)
     # in what order a graph with branches lists its layers is not followed
     return m.new_list(place, Tuple((), choice(list(found)))) if found else UNKNOWN
 
