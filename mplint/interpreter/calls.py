@@ -168,7 +168,7 @@ def run(
         if items is None or activation.loose:
             items = Tuple((), choice(activation.yields) if activation.yields else UNKNOWN)
         return m.new_list(Place(code.source, code.node), items, "generator")
-    return choice(values) if values else UNKNOWN
+    return m.one_of(values) if values else UNKNOWN
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:

@@ -449,7 +449,7 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
     if isinstance(left, Unknown) and isinstance(right, Unknown):
         return derived("and" if is_and else "or", left, right)
     # `x or default`: an unknown x keeps the default as an alternative
-    return choice([left, right])
+    return m.one_of([left, right])
 
 
 def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
@@ -490,7 +490,7 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
     symbols = (symbol,) if symbol else ()
     m.alternatives([arm(node.body, True), arm(node.orelse, False)], symbols)
     m.join_values(values, symbols)
-    return choice(values)
+    return m.one_of(values)
 
 
 def _walrus(m: Machine, frame: Frame, node: cst.NamedExpr) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -242,9 +242,25 @@ class Machine:
                 return contents[0]
             if self.may_split and symbols and precision_matters(cell, contents):
                 raise Split(symbols[0])
-            return merge_contents(contents)
+            merged = merge_contents(contents)
+            if isinstance(merged, Unknown):
+                self.lose(content for content in contents if isinstance(content, Value))
+            return merged
 
         return join(states, merge)
+
+    def one_of(self, values: list[Value]) -> Value:
+        """One of `values`, the results of branches; what becomes unknown by that is out of sight."""
+        result = choice(values)
+        if isinstance(result, Unknown):
+            self.lose(values)
+        return result
+
+    def lose(self, values: Iterable[Value]) -> None:
+        """Note that objects cannot be told from something unknown any more."""
+        for value in values:
+            if not isinstance(value, Unknown):
+                self.escape(value)
 
     def join_values(self, values: list[Value], symbols: Sequence[Symbol]) -> None:
         """Split the world where `values`, the results of branches under `symbols`, differ in their precision."""

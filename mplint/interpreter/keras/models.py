@@ -286,7 +286,7 @@ def _layers_attribute(m: Machine, model: Instance, place: Place) -> Value:
     for layer in found:
         m.state.set((layer.address, "@of"), model)
     if form_of(m, model) == "sequential":
-        return m.new_list(place, layers_of(m, model))
+        return m.new_list(place, Tuple(tuple(found), layers_of(m, model).rest))
     # in what order a graph with branches lists its layers is not followed
     return m.new_list(place, Tuple((), choice(list(found)))) if found else UNKNOWN
 
