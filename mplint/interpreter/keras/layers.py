@@ -311,6 +311,10 @@ def library_call(m: Machine, layer: Instance, info: LayerInfo, arguments: Argume
         dtypes = tuple(tensor.dtype for tensor in inputs)
         found = keras_api.layer_result(info.base, compute, variant, dtypes, m.generation)
     made = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
+    activation = info.argument("activation")
+    if isinstance(activation, Instance) and info_of(m, activation) is not None:  # a layer, with a policy of its own
+        given = m.call(activation, Arguments((Tensor(compute, made, False),)), place)
+        found = given.dtype if isinstance(given, Tensor) else None
     carried: Made | None = None
     inside_result = _wrapped_result(m, info, arguments, place)
     if isinstance(inside_result, Tensor):
