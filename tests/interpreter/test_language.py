@@ -6,7 +6,7 @@ import pytest
 
 from tests.interpreter.programs import variables, worlds
 
-PROGRAMS = {
+PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
     "arithmetic": ("x = 2 ** 5 + 3 * (7 // 2) - -1", {"x": 42}),
     "kinds of constants stay apart": ("a = 1 == True\nb = [1, True, 1.0]", {"a": True, "b": [1, True, 1.0]}),
     "strings": ("n = 3\ns = f'box_{n}' + '_x'.upper() + 'a' 'b'", {"n": 3, "s": "box_3_Xab"}),
