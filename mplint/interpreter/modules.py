@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 
-@dataclass
+@dataclass(eq=False)
 class Loaded:
     """What importing a module does beside filling its namespace and making layers and models.
 
@@ -37,6 +37,10 @@ class Loaded:
     cut: bool = False
     quiet: bool = True
     """Whether neither it nor what it imports does anything but fill namespaces."""
+    reach: dict[Path, None] = field(default_factory=dict)
+    """Where it is not quiet: all that it imports, directly or through others."""
+    effects: list[tuple[Path, Loaded]] = field(default_factory=list)
+    """The modules among these, and itself, that do something, in order."""
 
 
 class Shelf:
@@ -76,14 +80,13 @@ def _apply(m: Machine, path: Path, loaded: Loaded) -> None:
     m.imported[path] = None
     if loaded.quiet:
         return
-    for needed in loaded.needs:
-        below = m.shelf.loaded.get(needed)
-        if below is not None:
-            _apply(m, needed, below)
-    m.trace.events.extend(loaded.events)
-    m.trace.cut = m.trace.cut or loaded.cut
-    if loaded.policy is not None:
-        m.set_policy(loaded.policy)
+    for module, effect in loaded.effects:
+        if module == path or module not in m.imported:
+            m.trace.events.extend(effect.events)
+            m.trace.cut = m.trace.cut or effect.cut
+            if effect.policy is not None:
+                m.set_policy(effect.policy)
+    m.imported.update(loaded.reach)
 
 
 def _on_shelf(m: Machine, path: Path) -> Loaded | None:
@@ -116,6 +119,14 @@ def _on_shelf(m: Machine, path: Path) -> Loaded | None:
         and not loaded.cut
         and all(each is None or each.quiet for each in below)
     )
+    if not loaded.quiet:
+        for needed, each in zip(loaded.needs, below, strict=True):
+            loaded.reach[needed] = None
+            if each is not None:
+                loaded.reach.update(each.reach)
+                loaded.effects += [effect for effect in each.effects if effect not in loaded.effects]
+        if loaded.events or loaded.policy is not None or loaded.cut:
+            loaded.effects.append((path, loaded))
     return loaded
 
 

@@ -35,6 +35,8 @@ from mplint.source.file import ParseFault, SourceError
 
 MAX_ROOT_STEPS: Final = 60_000
 """Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
+MAX_FLOAT32_STEPS: Final = 15_000
+"""The same where no half precision is set at the start: it would have to be set on the way."""
 _WORDS: Final = ("float16", "mixed_", "precision", "'half'", '"half"')
 
 
@@ -51,11 +53,12 @@ def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
         and (not node.name.value.startswith("__") or node.name.value == "__call__")
     ]
     if entry.policy.name not in HALF_POLICIES:
+        entry = replace(entry, budget=MAX_FLOAT32_STEPS)
         left = [(owner, node) for owner, node in left if _may_set(program, entry, node)]
     if not left:
         return
     own = _own_policy(program, entry)
-    entry = replace(entry, borrowed=own.name not in HALF_POLICIES, budget=MAX_ROOT_STEPS)
+    entry = replace(entry, borrowed=own.name not in HALF_POLICIES, budget=min(entry.budget, MAX_ROOT_STEPS))
     objects: dict[cst.ClassDef, _Made | None] = {}
     for owner, node in left:
         if node in program.entered and node not in program.roots:
