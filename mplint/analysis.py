@@ -18,7 +18,7 @@ from mplint import rules as rule_package
 from mplint.api import Fault, FileRule, Rule
 from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
-from mplint.interpreter.exploration import closure, explore
+from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
@@ -276,7 +276,7 @@ class _Analysis:
             return str(path)
 
     def _mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
-        related = {path, *self._project.importers(path), *closure(self._project, path)}
+        related = {path, *self._project.importers(path), *self._project.closure(path)}
         return any(words.search(self._project.data(other)) for other in related)
 
     # -- what is kept, what is said

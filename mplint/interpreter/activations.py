@@ -25,6 +25,10 @@ class OutOfBudget(Exception):
     """The run took more steps than an entry point may take."""
 
 
+class PolicyMatters(Exception):
+    """A module that is being put on the shelf for all policies asks for the policy, or sets it."""
+
+
 class Loop:
     """The states in which a loop that is being executed was left early."""
 
@@ -39,10 +43,13 @@ class Loop:
 class Activation:
     """One running function: the ways in which it has been left so far."""
 
-    __slots__ = ("exits", "frame", "in_call", "loops", "loose", "on_yield", "path", "yields")
+    __slots__ = ("arguments", "exits", "frame", "in_call", "loops", "loose", "on_yield", "path", "yields")
 
-    def __init__(self, frame: Frame, in_call: Instance | None = None) -> None:
+    def __init__(
+        self, frame: Frame, in_call: Instance | None = None, arguments: frozenset[Value] = frozenset()
+    ) -> None:
         self.frame = frame
+        self.arguments = arguments  # the values that the call passes
         self.exits: list[tuple[State, Value, tuple[Symbol, ...]]] = []
         self.loops: list[Loop] = []
         self.path: list[Symbol] = []

@@ -21,6 +21,7 @@ from mplint.interpreter.values import (
     Const,
     Dict,
     DType,
+    Fields,
     Function,
     Instance,
     List,
@@ -64,7 +65,7 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
             return tensors.dtype_attribute(value, name)
         case Choice():
             return choice([get(m, option, name, place) for option in value.options if option != NONE] or [UNKNOWN])
-        case Const() | Tuple() | List() | Dict() | Array():
+        case Const() | Tuple() | List() | Dict() | Fields() | Array():
             return _of_builtin(value, name)
         case Function():
             if name == "__name__":
@@ -107,6 +108,8 @@ def _instance(m: Machine, value: Instance, name: str, place: Place) -> Value:
     held = m.field(value.address, name)
     if held is not None:
         return layers.read_variable(m, value, held)
+    if name == "__dict__":
+        return Fields(value)
     if isinstance(value.cls, Class):
         found = class_attribute(m, value.cls, name)
         if found is not None:
@@ -117,7 +120,7 @@ def _instance(m: Machine, value: Instance, name: str, place: Place) -> Value:
         if base is not None:
             return models.attribute(m, value, name, place)
         fallback = class_attribute(m, value.cls, "__getattr__")
-        if fallback is not None:
+        if fallback is not None and not name.startswith("__"):
             return m.call(Bound(value, fallback), Arguments((Const(name),)), place)
         return Bound(value, ApiMethod(name)) if is_open(value.cls) or value.cls.bases else UNKNOWN
     return models.attribute(m, value, name, place)

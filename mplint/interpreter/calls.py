@@ -108,9 +108,9 @@ def call_function(
     code = function.code
     if on_yield is None and code.node in m.program.context_managers:
         return Partial(function, arguments.args, arguments.keywords)
-    depth = sum(1 for activation in m.stack if activation.frame.code is code)
     entered = m.calls_of.get(code, 0)
-    if depth >= _RECURSION or len(m.stack) >= MAX_DEPTH or entered >= _CALLS:
+    passed = frozenset(arguments.values())
+    if len(m.stack) >= MAX_DEPTH or entered >= _CALLS or _goes_in_circles(m, code, passed):
         for value in arguments.values():
             m.escape(value)
         m.trace.cut = m.trace.cut or entered >= _CALLS
@@ -123,26 +123,37 @@ def call_function(
     frame = m.program.frame(code.node, "function", code.source, code, m.context, function.frame, code.locals, owner)
     bind_arguments(m, frame, function, arguments, place)
     try:
-        return run(m, frame, code, in_call, on_yield)
+        return run(m, Activation(frame, in_call, passed), code, on_yield)
     finally:
         m.context = outer
 
 
+def _goes_in_circles(m: Machine, code: FunctionCode, passed: frozenset[Value]) -> bool:
+    """Whether a recursive call would show nothing new.
+
+    It passes what the call that is being run was passed, and unknown values; or it goes too deep.
+    """
+    running = [activation for activation in m.stack if activation.frame.code is code]
+    if not running:
+        return False
+    fresh = passed - running[-1].arguments
+    return len(running) >= _RECURSION or all(isinstance(value, Unknown) for value in fresh)
+
+
 def run(
     m: Machine,
-    frame: Frame,
+    activation: Activation,
     code: FunctionCode,
-    in_call: Instance | None = None,
     on_yield: Callable[[Value], object] | None = None,
 ) -> Value:
-    """Execute the body of a function whose parameters are bound in `frame`."""
+    """Execute the body of a function whose parameters are bound in the frame of `activation`."""
+    frame = activation.frame
     if code.expression is not None:
-        m.stack.append(Activation(frame, in_call))
+        m.stack.append(activation)
         try:
             return m.evaluate(frame, code.expression)
         finally:
             m.stack.pop()
-    activation = Activation(frame, in_call)
     activation.on_yield = on_yield
     m.stack.append(activation)
     entry, pins = m.state, m.state.pins

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import libcst as cst
 
@@ -52,10 +54,14 @@ class ClassCode(Code):
         self.decorators = tuple(decorator.decorator for decorator in node.decorators)
 
 
+class _Scope(NamedTuple):
+    names: frozenset[str]
+    yields: bool
+    holds_functions: bool
+
+
 class FunctionCode(Code):
     """A function or a lambda."""
-
-    __slots__ = ("body", "decorators", "expression", "has_closures", "is_generator", "locals", "parameters")
 
     node: cst.FunctionDef | cst.Lambda
 
@@ -63,21 +69,40 @@ class FunctionCode(Code):
         name = node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"
         super().__init__(node, source, name, qualname)
         self.parameters = tuple(_parameters(node.params))
-        names = {parameter.name for parameter in self.parameters}
-        self.body: tuple[cst.CSTNode, ...] = ()
-        self.expression: cst.BaseExpression | None = None
-        self.is_generator = False
-        self.has_closures = False  # whether something made in the body may read its variables later
         self.decorators: tuple[cst.BaseExpression, ...] = ()
-        if isinstance(node, cst.Lambda):
-            self.expression = node.body
-        else:
-            self.body = block(node.body)
+        if isinstance(node, cst.FunctionDef):
             self.decorators = tuple(decorator.decorator for decorator in node.decorators)
-            bound, foreign, self.is_generator, self.has_closures = _scan(self.body)
-            names |= bound
-            names -= foreign
-        self.locals = frozenset(names)
+
+    @cached_property
+    def body(self) -> tuple[cst.CSTNode, ...]:
+        """The statements; none of a lambda."""
+        return () if isinstance(self.node, cst.Lambda) else block(self.node.body)
+
+    @property
+    def expression(self) -> cst.BaseExpression | None:
+        """What a lambda gives."""
+        return self.node.body if isinstance(self.node, cst.Lambda) else None
+
+    @property
+    def locals(self) -> frozenset[str]:
+        """The names of its variables."""
+        return self._scope.names
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether it yields."""
+        return self._scope.yields
+
+    @property
+    def has_closures(self) -> bool:
+        """Whether something made in the body may read its variables later."""
+        return self._scope.holds_functions
+
+    @cached_property
+    def _scope(self) -> _Scope:
+        names = {parameter.name for parameter in self.parameters}
+        found = _Scan(self.body)
+        return _Scope(frozenset((names | found.bound) - found.foreign), found.yields, found.holds_functions)
 
     @property
     def first(self) -> str | None:
@@ -132,49 +157,80 @@ def _parameters(parameters: cst.Parameters) -> Iterator[Parameter]:
             yield Parameter(parameter.name.value, kind, parameter.default, parameter.annotation)
 
 
-def _scan(body: Iterable[cst.CSTNode]) -> tuple[set[str], set[str], bool, bool]:
-    """Names bound in a body, names declared global or nonlocal, whether it yields, whether it holds functions."""
-    bound: set[str] = set()
-    foreign: set[str] = set()
-    yields = closures = False
-    stack = list(body)
-    while stack:
-        node = stack.pop()
-        match node:
-            case cst.FunctionDef() | cst.ClassDef():
-                bound.add(node.name.value)
-                closures = True
-                stack.extend(decorator.decorator for decorator in node.decorators)
-                continue
-            case cst.Lambda():
-                closures = True
-                continue
-            case cst.Global() | cst.Nonlocal():
-                foreign.update(item.name.value for item in node.names)
-                continue
-            case cst.AssignTarget() | cst.AnnAssign() | cst.AugAssign() | cst.For() | cst.NamedExpr():
-                bound.update(target_names(node.target))
-            case cst.CompFor():
-                stack.append(node.iter)
-                stack.extend(condition.test for condition in node.ifs)
-                if node.inner_for_in:
-                    stack.append(node.inner_for_in)
-                continue
-            case cst.AsName():
-                bound.update(target_names(node.name))
-                continue
-            case cst.ImportAlias():
-                if node.asname is None:
-                    bound.add(dotted(node.name).partition(".")[0])
-            case cst.MatchAs() | cst.MatchStar():
-                if node.name:
-                    bound.add(node.name.value)
-            case cst.MatchMapping():
-                if node.rest:
-                    bound.add(node.rest.value)
-            case cst.Yield():
-                yields = True
-            case _:
-                pass
-        stack.extend(children(node))
-    return bound, foreign, yields, closures
+class _Scan:
+    """What a walk over a body has met: names bound in it, names that belong elsewhere, yields, functions."""
+
+    def __init__(self, body: Iterable[cst.CSTNode]) -> None:
+        self.bound: set[str] = set()
+        self.foreign: set[str] = set()
+        self.yields = False
+        self.holds_functions = False
+        self.left: list[cst.CSTNode] = list(body)
+        while self.left:
+            node = self.left.pop()
+            handler = _SCANNED.get(type(node))
+            if handler is None:
+                self.left.extend(children(node))
+            else:
+                handler(self, node)
+
+    def definition(self, node: cst.FunctionDef | cst.ClassDef) -> None:
+        self.bound.add(node.name.value)
+        self.holds_functions = True
+        self.left.extend(decorator.decorator for decorator in node.decorators)
+
+    def function(self, node: cst.Lambda) -> None:
+        self.holds_functions = True
+
+    def declaration(self, node: cst.Global | cst.Nonlocal) -> None:
+        self.foreign.update(item.name.value for item in node.names)
+
+    def binding(self, node: cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.NamedExpr) -> None:
+        self.bound.update(target_names(node.target))
+        self.left.extend(children(node))
+
+    def clause(self, node: cst.CompFor) -> None:
+        self.left.append(node.iter)
+        self.left.extend(condition.test for condition in node.ifs)
+        if node.inner_for_in:
+            self.left.append(node.inner_for_in)
+
+    def alias(self, node: cst.AsName) -> None:
+        self.bound.update(target_names(node.name))
+
+    def imported(self, node: cst.ImportAlias) -> None:
+        if node.asname is None:
+            self.bound.add(dotted(node.name).partition(".")[0])
+        else:
+            self.left.append(node.asname)
+
+    def capture(self, node: cst.MatchAs | cst.MatchStar | cst.MatchMapping) -> None:
+        name = node.rest if isinstance(node, cst.MatchMapping) else node.name
+        if name is not None:
+            self.bound.add(name.value)
+        self.left.extend(children(node))
+
+    def giving(self, node: cst.Yield) -> None:
+        self.yields = True
+        self.left.extend(children(node))
+
+
+_SCANNED: Final[dict[type[cst.CSTNode], Callable[..., None]]] = {
+    cst.FunctionDef: _Scan.definition,
+    cst.ClassDef: _Scan.definition,
+    cst.Lambda: _Scan.function,
+    cst.Global: _Scan.declaration,
+    cst.Nonlocal: _Scan.declaration,
+    cst.AssignTarget: _Scan.binding,
+    cst.AnnAssign: _Scan.binding,
+    cst.AugAssign: _Scan.binding,
+    cst.For: _Scan.binding,
+    cst.NamedExpr: _Scan.binding,
+    cst.CompFor: _Scan.clause,
+    cst.AsName: _Scan.alias,
+    cst.ImportAlias: _Scan.imported,
+    cst.MatchAs: _Scan.capture,
+    cst.MatchStar: _Scan.capture,
+    cst.MatchMapping: _Scan.capture,
+    cst.Yield: _Scan.giving,
+}

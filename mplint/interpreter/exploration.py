@@ -12,13 +12,10 @@ from mplint.interpreter.roots import run_unentered
 from mplint.interpreter.values import HALF_POLICIES, Policy
 from mplint.interpreter.worlds import Entry, Exploration, finish, run_entry, script
 from mplint.project.modules import Project
+from mplint.project.reach import Reach
 
 MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""
-TRIGGERS: Final = (
-    b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx", b"'half'", b'"half"'
-)  # fmt: skip
-"""What the bytes of a program must hold for half precision to be in play anywhere in it."""
 
 
 def explore(
@@ -36,11 +33,12 @@ def explore(
     project = program.project
     start = Policy(assumed or "float32")
     policies: dict[Path, set[tuple[str, Policy]]] = {}
-    in_play = [path for path in _related(project, targets) if assumed or _triggered(project, path)]
-    for path in in_play:
-        if not _is_script(project, path):
+    reach = Reach(project)
+    related = _related(project, targets)
+    for path in related:
+        if not (_is_script(project, path) and reach.is_in_play(path, assumed is not None)):
             continue
-        reached = {path} if project.is_test(path) else {path, *closure(project, path)}
+        reached = {path} if project.is_test(path) else {path, *project.closure(path)}
         for generation in generations_of(path):
             entry = Entry(path, path.name, generation, start)
             if project.is_test(path):  # a test runner imports it: there is no program to run, only definitions
@@ -48,26 +46,15 @@ def explore(
             for world in run_entry(program, found, entry, script(path)):
                 for module in reached:
                     policies.setdefault(module, set()).add((generation, world.policy))
-    for path in in_play:
+    for path in related:
         known = policies.get(path) or {(generation, start) for generation in generations_of(path)}
         for generation, policy in _worst(known):
-            if policy.name in HALF_POLICIES or assumed or project.mentions(path, *TRIGGERS):
+            half = policy.name in HALF_POLICIES or assumed or reach.speaks_of_half(path)
+            if half and reach.reaches_keras(path):
                 run_unentered(program, found, Entry(path, path.name, generation, policy))
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, machine.generation, machine.shelf.policy), {})
     return found
-
-
-def closure(project: Project, path: Path) -> set[Path]:
-    """The files of the project that `path` imports, directly or through others."""
-    seen: set[Path] = set()
-    stack = [path]
-    while stack:
-        for imported in project.imports(stack.pop()):
-            if imported not in seen:
-                seen.add(imported)
-                stack.append(imported)
-    return seen
 
 
 def _related(project: Project, targets: Collection[Path]) -> list[Path]:
@@ -77,12 +64,6 @@ def _related(project: Project, targets: Collection[Path]) -> list[Path]:
         if project.mentions(path, b"keras", b"tensorflow", b"import"):
             related |= {path, *project.importers(path)}
     return sorted(related)
-
-
-def _triggered(project: Project, path: Path) -> bool:
-    """Whether half precision can be in play in a program that contains `path`."""
-    related = {path, *closure(project, path), *project.importers(path)}
-    return any(project.mentions(module, *TRIGGERS) for module in related)
 
 
 def _is_script(project: Project, path: Path) -> bool:

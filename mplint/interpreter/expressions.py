@@ -31,6 +31,7 @@ from mplint.interpreter.values import (
     Dict,
     DType,
     Entries,
+    Fields,
     Function,
     Instance,
     List,
@@ -423,6 +424,9 @@ def _contains(m: Machine, needle: Value, hay: Value) -> bool | None:
             ):
                 return False
             return None
+        case Fields(of=Instance(address=address)):
+            there = isinstance(needle, Const) and m.field(address, str(needle.value)) is not None
+            return True if there else None
         case _:
             return None
 
@@ -565,6 +569,9 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
         case Dict():
             found = sequences.lookup(m.entries(value), index)
             return UNKNOWN if found is None else found
+        case Fields(of=Instance(address=address)):
+            held = m.field(address, index.value) if isinstance(index, Const) and isinstance(index.value, str) else None
+            return UNKNOWN if held is None else held
         case Const(value=str(text)):
             match index:
                 case Const(value=int(i)) if -len(text) <= i < len(text):

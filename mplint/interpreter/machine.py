@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint.interpreter import attributes, dispatch, expressions, objects, statements
-from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.state import POLICY, Cell, State, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Trace
@@ -49,28 +49,27 @@ MAX_STEPS: Final = 300_000
 class Machine:
     """Executes statements and evaluates expressions on abstract values.
 
-    `decisions` fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises
+    It starts under the policy of `shelf`, with the modules there.  `decisions` fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises
     `Split` while `may_split`.
     """
 
     def __init__(
         self,
         program: Program,
-        generation: str,
+        shelf: Shelf,
         decisions: dict[Symbol, bool],
-        policy: Policy,
         may_split: bool,
         start: State | None = None,
         budget: int = MAX_STEPS,
     ) -> None:
         self.program = program
-        self.generation = generation
+        self.generation = shelf.generation
         self.decisions = decisions
         self.may_split = may_split
         self.used: set[Symbol] = set()
-        self.shelf = program.shelf(policy, generation)
-        self.state = State(start or self.shelf.state)
-        self.state.set(POLICY, policy)
+        self.shelf = shelf
+        self.state = State(start or shelf.state)
+        self.state.set(POLICY, shelf.policy)
         self.context = program.root_context
         self.trace = Trace()
         self.stack: list[Activation] = []
@@ -80,10 +79,6 @@ class Machine:
         self.calls_of: dict[object, int] = {}
         self.imported: dict[Path, None] = {}
         """The modules that this run has imported, in order."""
-
-    def another(self, shelf: Shelf) -> Machine:
-        """A machine that puts a module on a shelf."""
-        return Machine(self.program, shelf.generation, {}, shelf.policy, True)
 
     # -- running code
 
@@ -362,11 +357,15 @@ class Machine:
     @property
     def policy(self) -> Policy:
         """The global dtype policy now."""
+        if self.shelf.is_neutral:
+            raise PolicyMatters
         found = self.state.get(POLICY)
         return found if isinstance(found, Policy) else Policy(None)
 
     def set_policy(self, policy: Policy) -> None:
-        """Start from another global policy."""
+        """Make `policy` the global one."""
+        if self.shelf.is_neutral:
+            raise PolicyMatters
         self.state.set(POLICY, policy)
 
 

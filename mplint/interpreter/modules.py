@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.code import block, dotted
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.state import POLICY, State
@@ -44,18 +44,36 @@ class Loaded:
 
 
 class Shelf:
-    """The namespaces of all modules imported under one policy in one generation, shared by the runs that start there.
+    """The namespaces of all modules imported in one generation under one policy, shared by the runs that start there.
 
-    A module whose top level has several worlds, or that is imported under another policy, is not on the shelf: it is
-    run in the run that imports it.
+    Below it stands the neutral shelf of the generation (the one without `neutral`), with the modules that neither ask
+    for the policy nor set it: most do neither, and are run once for all policies.  A module whose top level has several
+    worlds, or that is imported under another policy, is on no shelf: it is run in the run that imports it.
     """
 
-    def __init__(self, policy: Policy, generation: str) -> None:
-        self.policy = policy
+    def __init__(self, generation: str, policy: Policy, neutral: Shelf | None) -> None:
         self.generation = generation
-        self.state = State()
+        self.policy = policy
+        self.neutral = neutral
+        self.state: State = State(neutral.state if neutral is not None else None)
         self.state.pins = 1
         self.loaded: dict[Path, Loaded | None] = {}
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether the policy is not to be asked for."""
+        return self.neutral is None
+
+    def drop(self, path: Path) -> None:
+        """Take the module `path` off, and those that import it."""
+        gone = {path}
+        self.loaded[path] = None
+        while gone:
+            gone = {
+                other for other, loaded in self.loaded.items() if loaded is not None and not gone.isdisjoint(loaded.needs)
+            }
+            for other in gone:
+                self.loaded[other] = None
 
 
 def load(m: Machine, path: Path, name: str | None = None) -> Frame:
@@ -63,7 +81,7 @@ def load(m: Machine, path: Path, name: str | None = None) -> Frame:
     frame = m.program.module_frame(path)
     if path in m.imported:
         return frame
-    if name is None and m.policy == m.shelf.policy:
+    if name is None and (m.shelf.is_neutral or m.policy == m.shelf.policy):
         loaded = _on_shelf(m, path)
         if loaded is not None:
             _apply(m, path, loaded)
@@ -90,17 +108,27 @@ def _apply(m: Machine, path: Path, loaded: Loaded) -> None:
 
 
 def _on_shelf(m: Machine, path: Path) -> Loaded | None:
-    """The module on the shelf, put there now if need be; None where it cannot be."""
-    shelf = m.shelf
+    """The module on the lowest shelf that can hold it, put there now if need be; None where none can."""
+    if m.shelf.neutral is not None:
+        loaded = _put(m, m.shelf.neutral, path)
+        return loaded if loaded is not None else _put(m, m.shelf, path)
+    loaded = _put(m, m.shelf, path)
+    if loaded is None:  # the module that imports it differs from policy to policy as it does
+        raise PolicyMatters
+    return loaded
+
+
+def _put(m: Machine, shelf: Shelf, path: Path) -> Loaded | None:
+    """The module on `shelf`, put there now if need be; None where it cannot be."""
     if path in shelf.loaded:
         return shelf.loaded[path]
     loaded = shelf.loaded[path] = Loaded()  # already there for the modules that it imports and that import it
-    machine = m.another(shelf)
+    machine = type(m)(m.program, shelf, {}, True)
     machine.imported[path] = None
     try:
         _run(machine, path, m.program.module_frame(path), None)
-    except Split:
-        shelf.loaded[path] = None
+    except (Split, PolicyMatters):
+        shelf.drop(path)
         return None
     except OutOfBudget:
         loaded.cut = True
@@ -110,9 +138,9 @@ def _on_shelf(m: Machine, path: Path) -> Loaded | None:
     loaded.events = tuple(event for event in machine.trace.events if isinstance(event, PolicySet))
     if len(machine.trace.events) > len(loaded.events):
         m.program.imports.append((path, machine))
-    loaded.policy = policy if isinstance(policy, Policy) else None
+    loaded.policy = policy if isinstance(policy, Policy) and loaded.events else None
     loaded.needs = tuple(needed for needed in machine.imported if needed != path)
-    below = [shelf.loaded.get(needed) for needed in loaded.needs]
+    below = [_found(shelf, needed) for needed in loaded.needs]
     loaded.quiet = (
         not loaded.events
         and loaded.policy is None
@@ -128,6 +156,12 @@ def _on_shelf(m: Machine, path: Path) -> Loaded | None:
         if loaded.events or loaded.policy is not None or loaded.cut:
             loaded.effects.append((path, loaded))
     return loaded
+
+
+def _found(shelf: Shelf, path: Path) -> Loaded | None:
+    """The module `path` on `shelf` or below."""
+    here = shelf.loaded.get(path)
+    return shelf.neutral.loaded.get(path) if here is None and shelf.neutral is not None else here
 
 
 def _run(m: Machine, path: Path, frame: Frame, name: str | None) -> None:

@@ -46,7 +46,7 @@ class Program:
         self.literals: dict[int, Const] = {}
         self.imports: list[tuple[Path, Machine]] = []
         """The runs that put modules on shelves and made layers or models there."""
-        self._shelves: dict[tuple[Policy, str], Shelf] = {}
+        self._shelves: dict[tuple[str, Policy | None], Shelf] = {}
         self._codes: dict[int, Code] = {}
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
@@ -56,12 +56,13 @@ class Program:
         """The file `path`."""
         return self.project.source(path)
 
-    def shelf(self, policy: Policy, generation: str) -> Shelf:
-        """The modules imported under `policy`."""
-        key = (policy, generation)
+    def shelf(self, generation: str, policy: Policy | None = None) -> Shelf:
+        """The modules imported in `generation` under `policy`; under None, those to which the policy is the same."""
+        key = (generation, policy)
         found = self._shelves.get(key)
         if found is None:
-            found = self._shelves[key] = Shelf(policy, generation)
+            neutral = None if policy is None else self.shelf(generation)
+            found = self._shelves[key] = Shelf(generation, policy or Policy(None), neutral)
         return found
 
     def module_frame(self, path: Path) -> Frame:

@@ -24,6 +24,7 @@ from mplint.interpreter.values import (
     Dict,
     DType,
     Entries,
+    Fields,
     Function,
     Instance,
     List,
@@ -422,8 +423,8 @@ def _super(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
-        case (Instance(address=address),):
-            return m.new_dict(place, Entries((), UNKNOWN)) if address else UNKNOWN
+        case (Instance() as instance,):
+            return Fields(instance)
         case _:
             return UNKNOWN
 
@@ -477,6 +478,8 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
             return _list_method(m, receiver, name, arguments, place)
         case Dict():
             return _dict_method(m, receiver, name, arguments, place)
+        case Fields():
+            return _fields_method(m, receiver, name, arguments, place)
         case Const(value=str(text)):
             return _string_method(m, text, name, arguments, place)
         case Array():
@@ -572,6 +575,25 @@ def _dict_method(m: Machine, receiver: Dict, name: str, arguments: Arguments, pl
             return m.new_dict(place, entries)
         case "clear":
             m.put_entries(receiver.address, Entries())
+            return NONE
+        case _:
+            return UNKNOWN
+
+
+def _fields_method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of `obj.__dict__`: what it holds beside the fields that are asked for by name is not known."""
+    match name, arguments.args:
+        case "keys", _:
+            return receiver
+        case "get" | "pop" | "setdefault", (Const(value=str(field)), *_):
+            held = m.field(receiver.of.address, field)
+            return UNKNOWN if held is None else held
+        case "update", _:
+            given = [m.entries(value).pairs for value in arguments.args if isinstance(value, Dict)]
+            named = [(Const(key), value) for key, value in arguments.keywords]
+            for key, value in (*(pair for pairs in given for pair in pairs), *named):
+                if isinstance(key, Const) and isinstance(key.value, str):
+                    m.put(receiver.of.address, key.value, value)
             return NONE
         case _:
             return UNKNOWN

@@ -9,7 +9,7 @@ import libcst as cst
 
 from mplint.interpreter import objects, sequences
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.values import UNKNOWN, Const, Dict, Entries, List, Tuple, Unknown, Value, choice
+from mplint.interpreter.values import UNKNOWN, Const, Dict, Entries, Fields, List, Tuple, Unknown, Value, choice
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -88,5 +88,7 @@ def _assign_item(m: Machine, frame: Frame, target: cst.Subscript, value: Value) 
                 m.put_items(container.address, Tuple(tuple(changed)))
             case _:
                 m.put_items(container.address, Tuple((), choice([sequences.anything(items), value])))
+    elif isinstance(container, Fields) and isinstance(index, Const) and isinstance(index.value, str):
+        m.put(container.of.address, index.value, value)
     else:
         m.escape(value)

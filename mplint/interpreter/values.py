@@ -268,6 +268,13 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
+class Fields(Value):
+    """The attributes of an object as a dict: `obj.__dict__`, `vars(obj)`."""
+
+    of: Instance
+
+
+@dataclass(frozen=True, slots=True)
 class Range(Value):
     """`range(start, stop, step)` with known bounds."""
 

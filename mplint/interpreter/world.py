@@ -156,7 +156,7 @@ class World:
         self.generation = machine.generation
         self.decisions = decisions
         self.entry = entry
-        self.policy = machine.policy
+        self.policy = Policy(None) if machine.shelf.is_neutral else machine.policy
         self.trace: Trace = machine.trace
         self.machine = machine
         self.models: tuple[Model, ...] = tuple(self._finish())

@@ -60,7 +60,8 @@ class Exploration:
 
 def new_machine(program: Program, entry: Entry, decisions: dict[Symbol, bool], may_split: bool) -> Machine:
     """A machine about to run `entry`."""
-    machine = Machine(program, entry.generation, dict(decisions), entry.policy, may_split, entry.start, entry.budget)
+    shelf = program.shelf(entry.generation, entry.policy)
+    machine = Machine(program, shelf, dict(decisions), may_split, entry.start, entry.budget)
     machine.stack.append(Activation(program.module_frame(entry.path)))
     return machine
 

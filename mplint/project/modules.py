@@ -41,6 +41,8 @@ class Project:
         self._kept: dict[Path, _Kept] = {}
         self._bytes_kept = 0
         self._resolved: dict[tuple[str, int, Path], Path | str] = {}
+        self._closures: dict[Path, frozenset[Path]] = {}
+        self._importers: dict[Path, frozenset[Path]] = {}
 
     @classmethod
     def at(
@@ -163,16 +165,35 @@ class Project:
             kept.imports = frozenset(self._targets(path)) - {path}
         return kept.imports
 
+    def closure(self, path: Path) -> frozenset[Path]:
+        """All files that `path` imports, directly or through others; itself only where imports go in a circle."""
+        return self._through(self.imports, self._closures, path)
+
     def importers(self, path: Path) -> frozenset[Path]:
         """All files that import `path`, directly or through others; itself only where imports go in a circle."""
-        found: set[Path] = set()
-        fresh: set[Path]
-        waiting = [self._own(path)]
-        while waiting:
-            fresh = self._direct_importers.get(waiting.pop(), set()) - found
-            found |= fresh
-            waiting.extend(fresh)
-        return frozenset(found)
+        return self._through(lambda here: self._direct_importers.get(here, frozenset()), self._importers, path)
+
+    def _through(
+        self,
+        step: Callable[[Path], frozenset[Path]],
+        known: dict[Path, frozenset[Path]],
+        path: Path,
+    ) -> frozenset[Path]:
+        """All files that `step` leads to from `path`, in any number of steps; kept in `known`."""
+        path = self._own(path)
+        if path not in known:
+            found: set[Path] = set()
+            waiting = [path]
+            while waiting:
+                here = waiting.pop()
+                if here in known:
+                    found |= known[here]
+                else:
+                    fresh = step(here) - found
+                    found |= fresh
+                    waiting.extend(fresh)
+            known[path] = frozenset(found)
+        return known[path]
 
     def _own(self, path: Path) -> Path:
         return self._layout.own(path)
@@ -188,12 +209,12 @@ class Project:
         return any(self.mentions(path, b"__main__") for path in self._layout.files_in.get(directory, ()))
 
     @cached_property
-    def _direct_importers(self) -> Mapping[Path, set[Path]]:
+    def _direct_importers(self) -> Mapping[Path, frozenset[Path]]:
         importers: dict[Path, set[Path]] = {}
         for path in self.files:
             for target in self.imports(path):
                 importers.setdefault(target, set()).add(path)
-        return importers
+        return {target: frozenset(paths) for target, paths in importers.items()}
 
     def _targets(self, path: Path) -> Iterator[Path]:
         try:

@@ -11,7 +11,6 @@ from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import calling, layers, models, policies, tensors
 from mplint.interpreter.keras.info import info_of, is_layer_path, keras_base_of
-from mplint.interpreter.state import POLICY
 from mplint.interpreter.trace import Compiled, ModelMade
 from mplint.interpreter.values import (
     NONE,
@@ -231,7 +230,7 @@ def _set_floatx(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _clear_session(m: Machine, arguments: Arguments, place: Place) -> Value:
     if m.generation == "3":
-        m.state.set(POLICY, Policy("float32"))
+        m.set_policy(Policy("float32"))
     return NONE
 
 

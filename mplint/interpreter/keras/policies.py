@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mplint import keras_api
 from mplint.interpreter.keras.info import LayerInfo, info_of
-from mplint.interpreter.state import POLICY
 from mplint.interpreter.trace import PolicySet
 from mplint.interpreter.values import (
     FLOATS,
@@ -92,7 +91,7 @@ def set_global(m: Machine, arguments: Arguments, place: Place, keyword: str = "p
 
 def put(m: Machine, policy: Policy, place: Place) -> None:
     """Make `policy` the global one."""
-    m.state.set(POLICY, policy)
+    m.set_policy(policy)
     m.record(PolicySet(place, m.context, policy))
 
 

@@ -1,0 +1,82 @@
+"""What can be in play in a file: read from its text and the import graph, before anything is parsed or run."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from mplint.project.imports import code_alone, imports_of
+from mplint.project.modules import Project
+from mplint.source.file import SourceError
+from mplint.source.lexer import strings_and_comments
+
+_HALF: Final = (
+    b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx", b"'half'", b'"half"'
+)  # fmt: skip
+"""What the bytes of a program must hold for half precision to be in play anywhere in it."""
+_KERAS: Final = frozenset({"keras", "tf_keras", "keras_core"})
+_ATTRIBUTE: Final = re.compile(r"\.\s*keras\b")
+
+
+class Reach:
+    """What can be in play in the files of a project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def is_in_play(self, path: Path, assumed: bool) -> bool:
+        """Whether a program that starts in `path` can meet layers of Keras in half precision.
+
+        `assumed` says that a policy is taken as set.
+        """
+        return (assumed or not self._program(path).isdisjoint(self._half)) and self.reaches_keras(path)
+
+    def reaches_keras(self, path: Path) -> bool:
+        """Whether `path`, or a file that it imports, takes Keras from outside the project.
+
+        In a checkout of Keras itself hardly any file does: there its layers are classes like any other.
+        """
+        return not self._program(path).isdisjoint(self._keras)
+
+    def speaks_of_half(self, path: Path) -> bool:
+        """Whether the file itself names half precision, or sets a policy."""
+        return self._project.mentions(path, *_HALF)
+
+    def _program(self, path: Path) -> frozenset[Path]:
+        return self._project.closure(path) | {path}
+
+    @cached_property
+    def _half(self) -> frozenset[Path]:
+        return frozenset(path for path in self._project.files if self.speaks_of_half(path))
+
+    @cached_property
+    def _keras(self) -> frozenset[Path]:
+        return frozenset(path for path in self._project.files if self._takes_keras(path))
+
+    def _takes_keras(self, path: Path) -> bool:
+        if not self._project.mentions(path, b"keras"):
+            return False
+        try:
+            names = self._project.glance(path, _packages_with_keras)
+        except SourceError:
+            return False
+        return any(not isinstance(self._project.resolve(name, 0, path), Path) for name in names)
+
+
+def _packages_with_keras(text: str) -> frozenset[str]:
+    """The packages out of which a file may take Keras."""
+    found: set[str] = set()
+    others: set[str] = set()
+    for one in imports_of(text):
+        top, _, rest = one.module.partition(".")
+        if one.level:
+            continue
+        if top in _KERAS or "keras" in (*rest.split("."), *one.names):
+            found.add(top)
+        else:
+            others.add(top)
+    if _ATTRIBUTE.search(text) and _ATTRIBUTE.search(code_alone(text, list(strings_and_comments(text)))):
+        found |= others
+    return frozenset(found)
