@@ -20,7 +20,9 @@ from mplint.interpreter.python import BUILTINS
 from mplint.interpreter.sequences import MAX_PASSES
 from mplint.interpreter.targets import assign
 from mplint.interpreter.values import (
+    FALSE,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     Array,
@@ -57,21 +59,18 @@ _MAX_TEXT: Final = 10_000
 _MAX_NUMBER: Final = 1 << 128
 
 
-def evaluate(m: Machine, frame: Frame, node: cst.CSTNode) -> Value:
-    """The value of `node`."""
-    handler = _HANDLERS.get(type(node))
-    return UNKNOWN if handler is None else handler(m, frame, node)
-
-
 # -- names and literals
 
 
+_KEYWORDS: Final[dict[str, Value]] = {"True": TRUE, "False": FALSE, "None": NONE}
+_BUILTINS: Final[dict[str, Value]] = {name: Api(f"builtins.{name}") for name in BUILTINS}
+
+
 def _name(m: Machine, frame: Frame, node: cst.Name) -> Value:
-    return lookup(m, frame, node.value)
-
-
-def lookup(m: Machine, frame: Frame, name: str) -> Value:
-    """The value of the variable `name` seen from `frame`."""
+    name = node.value
+    literal = _KEYWORDS.get(name)
+    if literal is not None:
+        return literal
     here: Frame | None = frame
     get = m.state.get
     while here is not None:
@@ -86,10 +85,9 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value:
         here = here.parent
         while here is not None and here.kind == "class":
             here = here.parent
-    if name in ("True", "False", "None"):
-        return Const({"True": True, "False": False, "None": None}[name])
-    if name in BUILTINS:
-        return Api(f"builtins.{name}")
+    builtin = _BUILTINS.get(name)
+    if builtin is not None:
+        return builtin
     if name == "__file__":
         return Unknown(Symbol("file", str(frame.source.path)))
     return UNKNOWN
@@ -663,7 +661,7 @@ def _yield(m: Machine, frame: Frame, node: cst.Yield) -> Value:
     return UNKNOWN
 
 
-_HANDLERS: Final[dict[type[cst.CSTNode], Callable[..., Value]]] = {
+HANDLERS: Final[dict[type[cst.CSTNode], Callable[..., Value]]] = {
     cst.Name: _name,
     cst.Attribute: _attribute,
     cst.Call: _call,

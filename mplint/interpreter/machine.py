@@ -87,7 +87,8 @@ class Machine:
         self.steps += 1
         if self.steps > self.budget:
             raise OutOfBudget
-        return expressions.evaluate(self, frame, node)
+        handler = expressions.HANDLERS.get(type(node))
+        return UNKNOWN if handler is None else handler(self, frame, node)
 
     def execute(self, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
         """Run statements; false when control does not reach their end."""

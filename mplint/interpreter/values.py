@@ -104,6 +104,7 @@ class Const(Value):
 
 
 NONE: Final = Const(None)
+TRUE: Final = Const(True)
 FALSE: Final = Const(False)
 
 

@@ -76,6 +76,7 @@ def canonical(path: str) -> str:
     return found if found is not None else path
 
 
+@lru_cache(maxsize=16384)
 def kind(path: str) -> Kind | None:
     """The sort of thing at `path`, by its canonical name."""
     entry = _entry(path)
@@ -85,6 +86,7 @@ def kind(path: str) -> Kind | None:
     return _KINDS[dead["kind"]] if dead is not None else None
 
 
+@lru_cache(maxsize=16384)
 def generations(path: str) -> frozenset[str]:
     """The generations ("2", "3") in which this very spelling exists; empty for a name that neither has any more.
 
@@ -118,6 +120,7 @@ def versions() -> dict[str, str]:
     return dict(section("names", "versions"))
 
 
+@lru_cache(maxsize=16384)
 def dtype_name(value: str) -> str | None:
     """The dtype that a path (`tensorflow.float32`, `numpy.float32`) or a string (`half`) names, else None."""
     head, _, last = value.rpartition(".")

@@ -55,6 +55,7 @@ _RAISES, _UNKNOWN = "!", "."
 _PYTHON = {"float": "pF", "int": "pI"}
 
 
+@lru_cache(maxsize=16384)
 def operation(path: str, generation: str | None = None) -> Operation | None:
     """The measured behaviour of a function, of an operator (`operator.+`), or of the objects of a loss or metric class.
 
@@ -205,7 +206,7 @@ class _Measured:
             return Clash(tuple(given))
         names = [reference] if isinstance(reference, str) else reference
         folds = bool(self.entry.get("folds"))
-        results = [_fold(section("operations", "matrices")[name], given, folds) for name in names]
+        results = [_folded(name, tuple(given), folds) for name in names]
         if None in results:
             return None
         if _RAISES in results:
@@ -223,6 +224,11 @@ def _literal(value: object) -> Operand | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return python("float" if isinstance(value, float) else "int")
+
+
+@lru_cache(maxsize=4096)
+def _folded(matrix: str, given: tuple[Operand | None, ...], folds: bool) -> str | None:
+    return _fold(section("operations", "matrices")[matrix], given, folds)
 
 
 def _fold(matrix: str, given: Sequence[Operand | None], folds: bool) -> str | None:

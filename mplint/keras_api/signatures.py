@@ -38,6 +38,7 @@ class Parameter:
     default: object = MISSING
 
 
+@lru_cache(maxsize=16384)
 def parameters(path: str, generation: str | None = None) -> tuple[Parameter, ...] | None:
     """The parameters of a function or class (without `self`), or None where they are not known.
 
@@ -48,6 +49,7 @@ def parameters(path: str, generation: str | None = None) -> tuple[Parameter, ...
     return None if text is None else _parsed(text)
 
 
+@lru_cache(maxsize=16384)
 def method_parameters(path: str, method: str, generation: str | None = None) -> tuple[Parameter, ...] | None:
     """The same for a method of a class, without `self`."""
     found = {_method_text(canonical(path), method, each) for each in _asked(canonical(path), generation)}
