@@ -1,5 +1,5 @@
 """`python -m mplint`."""
 
-from mplint.cli.main import main
+from mplint.cli.main import run
 
-main(prog_name="mplint")
+run()

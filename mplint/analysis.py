@@ -151,12 +151,12 @@ class _Analysis:
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
-        findings = list(self._unreadable())
         program = Program(self._project)
         started = time.process_time()
         found = explore(program, self._wanted, self._generations_of, self._settings.assume_policy)
         self._timing.phases["interpret"] = time.process_time() - started
         self._failures += [_failure(failure.path, failure.error) for failure in found.failures]
+        findings = list(self._unreadable())
         started = time.process_time()
         findings += self._check(found.worlds)
         self._timing.phases["rules"] = time.process_time() - started
@@ -178,7 +178,8 @@ class _Analysis:
         for path in self._targets:
             try:
                 source = self._project.source(path)
-                _parse(source)
+                if not source.is_parsed:
+                    _parse(source)
             except ParseFault as fault:
                 syntax = fault.syntax
                 at = source.offset(syntax.row, syntax.column)

@@ -95,12 +95,9 @@ def _library(m: Machine, value: Api, name: str) -> Value:
 
 
 def _module(m: Machine, value: Module, file: str, name: str) -> Value:
-    found = m.state.get((value.frame, name))
-    if isinstance(found, Value):
+    found = m.variable(value.frame, name) or m.variable(value.frame, "*")
+    if found is not None:
         return found
-    lazy = m.state.get((value.frame, "*"))
-    if isinstance(lazy, Value):
-        return lazy
     return derived("name", file, name)
 
 

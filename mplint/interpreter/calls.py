@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.activations import MAX_DEPTH, Activation
@@ -24,6 +23,7 @@ from mplint.interpreter.values import (
     Value,
     choice,
     derived,
+    immutable,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Arguments:
     """What a call passes; `rest` stands for further positional ones (`*unknown`), `more` for further keywords."""
 

@@ -30,8 +30,8 @@ def class_attribute(m: Machine, cls: Class, name: str, after: Class | None = Non
     started = after is None
     for entry in cls.mro:
         if started and isinstance(entry, Class):
-            found = m.state.get((entry.frame, name))
-            if isinstance(found, Value):
+            found = m.variable(entry.frame, name)
+            if found is not None:
                 return found
         started = started or entry == after
     return None
@@ -52,15 +52,15 @@ def enum_lookup(m: Machine, cls: Class, wanted: Value | None) -> Value:
     for statement in cls.code.body:
         if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
             name = statement.targets[0].target.value
-            if m.state.get((cls.frame, name)) == wanted:
+            if m.variable(cls.frame, name) == wanted:
                 return member(m, cls, name) or UNKNOWN
     return UNKNOWN
 
 
 def member(m: Machine, cls: Class, name: str) -> Value | None:
     """The member `name` of an enum class, as an instance with `name` and `value`."""
-    held = m.state.get((cls.frame, name))
-    if not isinstance(held, Value) or isinstance(held, (Function, Property, StaticMethod, ClassMethod)):
+    held = m.variable(cls.frame, name)
+    if held is None or isinstance(held, (Function, Property, StaticMethod, ClassMethod)):
         return None
     if not any(base.startswith("enum.") for base in library_bases(cls)):
         return None

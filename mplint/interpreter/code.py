@@ -116,7 +116,7 @@ def block(body: cst.BaseSuite | cst.Module) -> tuple[cst.CSTNode, ...]:
     """The statements of a suite, whether it is indented or stands on the line of its header; small ones unpacked."""
     statements: list[cst.CSTNode] = []
     for statement in body.body:
-        if isinstance(statement, cst.SimpleStatementLine):
+        if type(statement) is cst.SimpleStatementLine:
             statements.extend(statement.body)
         else:
             statements.append(statement)
@@ -136,9 +136,9 @@ def target_names(target: cst.CSTNode) -> Iterator[str]:
 
 def dotted(node: cst.CSTNode | None) -> str:
     """`a.b.c` for a name or a chain of attributes, else the empty string."""
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return node.value
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         left = dotted(node.value)
         return f"{left}.{node.attr.value}" if left else ""
     return ""

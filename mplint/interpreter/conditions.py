@@ -113,7 +113,7 @@ def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:
     name = _subject(test)
     if name is None or (frame.names is not None and name not in frame.names):
         return {}
-    before = m.state.get((frame, name))
+    before = m.variable(frame, name)
     if not isinstance(before, Choice):
         return {}
     yes: list[Value] = []
@@ -121,7 +121,7 @@ def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:
     state = m.state
     for option in before.options:
         m.state = state.fork()
-        m.state.set((frame, name), option)
+        m.bind(frame, name, option)
         outcome = truth(m, m.evaluate(frame, test))
         if outcome is not False:
             yes.append(option)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from mplint.interpreter.program import Program
+from mplint.interpreter.reach import Reach
 from mplint.interpreter.roots import run_unentered
 from mplint.interpreter.values import HALF_POLICIES, Policy
 from mplint.interpreter.worlds import Entry, Exploration, finish, run_entry, script
 from mplint.project.modules import Project
-from mplint.project.reach import Reach
 
 MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""

@@ -72,15 +72,14 @@ def _name(m: Machine, frame: Frame, node: cst.Name) -> Value:
     if literal is not None:
         return literal
     here: Frame | None = frame
-    get = m.state.get
     while here is not None:
         if here.names is None or name in here.names:
-            found = get((here, name))
-            if isinstance(found, Value):
+            found = m.variable(here, name)
+            if found is not None:
                 return found
-            if here.parent is None:
-                missing = get((here, "*"))  # a star import of something unseen may have brought it
-                if isinstance(missing, Value) and name not in BUILTINS:
+            if here.parent is None and name not in BUILTINS:
+                missing = m.variable(here, "*")  # a star import of something unseen may have brought it
+                if missing is not None:
                     return missing
         here = here.parent
         while here is not None and here.kind == "class":
@@ -482,9 +481,8 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
         def run() -> bool:
             for name, kept in narrowed.items():
                 if kept[0 if taken else 1]:
-                    m.state.set((frame, name), choice(kept[0 if taken else 1]))
-            with m.assuming(symbol, taken if positive else not taken):
-                values.append(m.evaluate(frame, expression))
+                    m.bind(frame, name, choice(kept[0 if taken else 1]))
+            values.append(m.assuming(symbol, taken is positive, lambda: m.evaluate(frame, expression)))
             return True
 
         return run
@@ -522,7 +520,7 @@ def _subscript(m: Machine, frame: Frame, node: cst.Subscript) -> Value:
             return sequences.part_of(m, value, place)
         return value if isinstance(value, (Array, Api, Class)) else UNKNOWN
     inner = node.slice[0].slice
-    if isinstance(inner, cst.Slice):
+    if type(inner) is cst.Slice:
         bounds = [
             NONE if bound is None else m.evaluate(frame, bound) for bound in (inner.lower, inner.upper, inner.step)
         ]
@@ -597,7 +595,7 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
 def _call(m: Machine, frame: Frame, node: cst.Call) -> Value:
     place = m.place(frame, node)
     func = node.func
-    if isinstance(func, cst.Name) and func.value == "super" and not node.args:
+    if type(func) is cst.Name and func.value == "super" and not node.args:
         return objects.super_of(m, frame)
     callee = m.evaluate(frame, func)
     result = m.call(callee, arguments(m, frame, node.args), place)

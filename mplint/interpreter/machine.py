@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import libcst as cst
 
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.modules import Shelf
     from mplint.interpreter.program import Program
 
+_T = TypeVar("_T")
+
 MAX_STEPS: Final = 300_000
 """Expressions evaluated for one entry point, in all its worlds."""
 
@@ -49,8 +50,9 @@ MAX_STEPS: Final = 300_000
 class Machine:
     """Executes statements and evaluates expressions on abstract values.
 
-    It starts under the policy of `shelf`, with the modules there.  `decisions` fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises
-    `Split` while `may_split`.
+    It starts under the policy of `shelf`, with the modules there, or where the run `start` has ended.  `decisions`
+    fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises `Split`
+    while `may_split`.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class Machine:
         shelf: Shelf,
         decisions: dict[Symbol, bool],
         may_split: bool,
-        start: State | None = None,
+        start: Machine | None = None,
         budget: int = MAX_STEPS,
     ) -> None:
         self.program = program
@@ -68,8 +70,12 @@ class Machine:
         self.may_split = may_split
         self.used: set[Symbol] = set()
         self.shelf = shelf
-        self.state = State(start or shelf.state)
+        self.state: State = State(start.state if start is not None else shelf.state)
         self.state.set(POLICY, shelf.policy)
+        # what this run has written and made: all else is as on the shelf, where it is found at once
+        self._written: set[Frame] = set(start._written) if start is not None else set()
+        self._made: set[Address] = set(start._made) if start is not None else set()
+        self._several: set[Address] = set(start._several) if start is not None else set()
         self.context = program.root_context
         self.trace = Trace()
         self.stack: list[Activation] = []
@@ -110,21 +116,41 @@ class Machine:
         """Where `node` stands."""
         return Place(frame.source, node)
 
+    # -- variables
+
+    def variable(self, frame: Frame, name: str) -> Value | None:
+        """The variable `name` of a module, class or function; None where it is not bound."""
+        state = self.state if frame.kind == "function" or frame in self._written else self.shelf.state
+        found = state.get((frame, name))
+        return found if isinstance(found, Value) else None
+
+    def bind(self, frame: Frame, name: str, value: Value) -> None:
+        """Bind the variable `name` of a module, class or function."""
+        if frame.kind != "function":
+            self._written.add(frame)
+        self.state.set((frame, name), value)
+
     # -- objects
 
     def allocate(self, place: Place, role: str) -> Address:
         """The address of what `place` makes in the present context; made again, it stands for several objects."""
         address = self.program.address(place, self.context, role)
-        if self.state.get((address, "made")) is not None:
+        if address in self._made and self.state.get((address, "made")) is not None:
+            self._several.add(address)
             self.state.set((address, "several"), True)
         else:
+            self._made.add(address)
             self.state.set((address, "made"), True)
         return address
+
+    def is_several(self, address: Address) -> bool:
+        """Whether `address` stands for more than one object here."""
+        return address in self._several and self.state.get((address, "several")) is not None
 
     def put(self, address: Address, name: str, value: Value) -> None:
         """Write a field of an object: strongly while the address stands for one, else joined with what is there."""
         cell = (address, name)
-        if self.state.get((address, "several")) is not None:
+        if self.is_several(address):
             before = self.state.get(cell)
             if isinstance(before, Value):
                 value = choice([before, value])
@@ -149,7 +175,7 @@ class Machine:
     def put_items(self, address: Address, items: Tuple) -> None:
         """Replace the contents of a list."""
         cell = (address, "[]")
-        if self.state.get((address, "several")) is not None:
+        if self.is_several(address):
             before = self.state.get(cell)
             if isinstance(before, Tuple) and before != items:
                 items = merge_items([before, items])
@@ -169,7 +195,7 @@ class Machine:
     def put_entries(self, address: Address, entries: Entries) -> None:
         """Replace the contents of a dict."""
         cell = (address, "{}")
-        if self.state.get((address, "several")) is not None:
+        if self.is_several(address):
             before = self.state.get(cell)
             if isinstance(before, Entries) and before != entries:
                 entries = merge_entries([before, entries])
@@ -188,17 +214,15 @@ class Machine:
             self.used.add(symbol)
         return found
 
-    @contextmanager
-    def assuming(self, symbol: Symbol | None, outcome: bool) -> Iterator[None]:
+    def assuming(self, symbol: Symbol | None, outcome: bool, branch: Callable[[], _T]) -> _T:
         """Run a branch in which the condition `symbol` is known to be `outcome`."""
         if symbol is None:
-            yield
-            return
+            return branch()
         path = self.stack[-1].path
         path.append(symbol)
         self.decisions[symbol] = outcome
         try:
-            yield
+            return branch()
         finally:
             path.pop()
             del self.decisions[symbol]

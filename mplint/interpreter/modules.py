@@ -69,11 +69,9 @@ class Shelf:
         gone = {path}
         self.loaded[path] = None
         while gone:
-            gone = {
-                other for other, loaded in self.loaded.items() if loaded is not None and not gone.isdisjoint(loaded.needs)
-            }
-            for other in gone:
-                self.loaded[other] = None
+            left = [(other, loaded) for other, loaded in self.loaded.items() if loaded is not None]
+            gone = {other for other, loaded in left if not gone.isdisjoint(loaded.needs)}
+            self.loaded.update(dict.fromkeys(gone))
 
 
 def load(m: Machine, path: Path, name: str | None = None) -> Frame:
@@ -165,13 +163,13 @@ def _found(shelf: Shelf, path: Path) -> Loaded | None:
 
 
 def _run(m: Machine, path: Path, frame: Frame, name: str | None) -> None:
-    m.state.set((frame, "__name__"), Const(name or m.program.project.module_name(path)))
+    m.bind(frame, "__name__", Const(name or m.program.project.module_name(path)))
     context, m.context = m.context, m.program.root_context
     stack, m.stack = m.stack, [Activation(frame)]
     try:
         tree = m.program.source(path).module
     except (SourceError, ParseFault):  # reported as MP001 by whoever asked for the file
-        m.state.set((frame, "*"), UNKNOWN)
+        m.bind(frame, "*", UNKNOWN)
     else:
         m.execute(frame, block(tree))
     finally:
@@ -207,15 +205,14 @@ def member(m: Machine, frame: Frame, source: Value, wanted: str, name: str, leve
     """`wanted` out of an imported module: a binding of it, or a module below it."""
     match source:
         case Module(frame=namespace):
-            found = m.state.get((namespace, wanted))
-            if isinstance(found, Value):
+            found = m.variable(namespace, wanted)
+            if found is not None:
                 return found
             below = find(m, frame, f"{name}.{wanted}" if name else wanted, level)
             if isinstance(below, Module):
-                m.state.set((namespace, wanted), below)
+                m.bind(namespace, wanted, below)
                 return below
-            lazy = m.state.get((namespace, "*"))
-            return lazy if isinstance(lazy, Value) else UNKNOWN
+            return m.variable(namespace, "*") or UNKNOWN
         case Api():
             return m.attribute(source, wanted, m.place(frame, cst.Name(wanted)))
         case _:
@@ -226,8 +223,8 @@ def _star(m: Machine, source: Value) -> Iterator[tuple[str, Value]]:
     match source:
         case Module(frame=namespace):
             for name in namespace.bound:
-                value = m.state.get((namespace, name))
-                if isinstance(value, Value) and not name.startswith("_"):
+                value = m.variable(namespace, name)
+                if value is not None and not name.startswith("_"):
                     yield name, value
         case Api(path=path):
             for name in m.program.table.names_below(path):
@@ -258,6 +255,6 @@ def _load_packages(m: Machine, frame: Frame, name: str) -> None:
             before = None
             continue
         here = load(m, resolved)
-        if before is not None and m.state.get((before, parts[count - 1])) is None:
-            m.state.set((before, parts[count - 1]), Module(here))
+        if before is not None and m.variable(before, parts[count - 1]) is None:
+            m.bind(before, parts[count - 1], Module(here))
         before = here

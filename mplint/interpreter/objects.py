@@ -17,6 +17,7 @@ from mplint.interpreter.keras.info import keras_base
 from mplint.interpreter.state import Cell
 from mplint.interpreter.values import (
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     ApiMethod,
@@ -130,7 +131,7 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         name = dotted(decorator.func if isinstance(decorator, cst.Call) else decorator)
         path = target.path if isinstance(target, Api) else name
         if path in _DATACLASSES or name.endswith("dataclass"):
-            m.state.set((namespace, "@dataclass"), Const(True))
+            m.bind(namespace, "@dataclass", TRUE)
         elif isinstance(target, (Function, Partial)):
             wrapped = m.call(target, Arguments((value,)), m.place(frame, decorator))
             value = wrapped if isinstance(wrapped, Class) else value
@@ -162,7 +163,7 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
     elif base is not None:
         calling.initialise(m, instance, base, arguments, place)
     elif "typing.NamedTuple" in bases or any(
-        m.state.get((entry.frame, "@dataclass")) for entry in cls.mro if isinstance(entry, Class)
+        m.variable(entry.frame, "@dataclass") for entry in cls.mro if isinstance(entry, Class)
     ):
         names = _set_fields(m, instance, cls, arguments, place)
         if "typing.NamedTuple" in bases:
@@ -183,8 +184,7 @@ def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments
             if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
                 if "ClassVar" in _annotation(statement):
                     continue
-                default = m.state.get((entry.frame, statement.target.value))
-                names[statement.target.value] = default if isinstance(default, Value) else None
+                names[statement.target.value] = m.variable(entry.frame, statement.target.value)
     for position, (name, default) in enumerate(names.items()):
         value = arguments.get(name, position)
         if value is None and default is not None and arguments.sure:
@@ -230,9 +230,9 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
                     return  # a setter: what it does is not followed, and its getter decides what is read
             m.put(address, name, value)
         case Class(frame=frame):
-            m.state.set((frame, name), value)
+            m.bind(frame, name, value)
         case Module(frame=frame):
-            m.state.set((frame, name), value)
+            m.bind(frame, name, value)
         case Choice():
             for option in target.options:
                 if isinstance(option, Instance):

@@ -16,7 +16,6 @@ from mplint.interpreter.code import dotted
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
-from mplint.interpreter.state import State
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
@@ -76,7 +75,7 @@ def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
                 objects[owner] = _construct(program, found, here, owner)
             made = objects[owner]
             if made is not None:
-                here = replace(here, start=made.state)
+                here = replace(here, start=made.machine)
         for _ in run_entry(program, found, here, _root(entry, owner, node, made)):
             pass
 
@@ -125,9 +124,9 @@ def _may_set(program: Program, entry: Entry, node: cst.CSTNode) -> bool:
 
 @dataclass(frozen=True)
 class _Made:
-    """An object of a class, and the state in which it has just been made."""
+    """An object of a class, and the run that has just made it."""
 
-    state: State
+    machine: Machine
     value: Value
 
 
@@ -153,14 +152,14 @@ def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.Cl
     worlds = list(run_entry(program, found, replace(entry, name=f"{entry.path.name}:{owner.name.value}"), run))
     if len(worlds) != 1 or len(values) != 1 or values[0] is None:
         return None
-    state = worlds[0].machine.state
-    state.pins += 1
-    return _Made(state, values[0])
+    machine = worlds[0].machine
+    machine.state.pins += 1
+    return _Made(machine, values[0])
 
 
 def _object(m: Machine, entry: Entry, owner: cst.ClassDef) -> Value | None:
     frame = m.program.module_frame(entry.path)
-    cls = m.state.get((frame, owner.name.value))
+    cls = m.variable(frame, owner.name.value)
     if not isinstance(cls, Class) or cls.code.node is not owner:
         return None
     return m.call(cls, Arguments(), Place(frame.source, owner))
@@ -172,12 +171,12 @@ def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made:
         m.set_policy(entry.policy)
         place = Place(frame.source, node)
         if owner is None:
-            value = m.state.get((frame, node.name.value))
+            value = m.variable(frame, node.name.value)
             if isinstance(value, Function) and value.code.node is node:
                 m.call(value, Arguments(), place)
             return
-        cls = m.state.get((frame, owner.name.value))
-        held = m.state.get((cls.frame, node.name.value)) if isinstance(cls, Class) else None
+        cls = m.variable(frame, owner.name.value)
+        held = m.variable(cls.frame, node.name.value) if isinstance(cls, Class) else None
         if isinstance(held, StaticMethod):
             m.call(held, Arguments(), place)
         elif isinstance(held, Function):

@@ -106,14 +106,26 @@ def join(states: list[State], merge: Callable[[Cell, list[object]], object]) -> 
     assert base is not None, "all states of a run stand on its first"
     changes = [state.above(base) for state in states]
     cells: dict[Cell, object] = {}
-    for cell in {cell: None for change in changes for cell in change}:
-        values: list[object] = []
-        for change in changes:
-            value = change.get(cell, _MISSING)
-            if value is _MISSING:
-                value = base.get(cell)
-            # what one arm never made cannot be used behind the join unless the other arm was taken
-            if value is not None and not any(value is seen or value == seen for seen in values):
-                values.append(value)
-        cells[cell] = values[0] if len(values) == 1 else merge(cell, values)
+    for change in changes:
+        for cell, value in change.items():
+            if cell not in cells:
+                values = _contents(cell, value, changes, change, base)
+                cells[cell] = value if len(values) == 1 else merge(cell, values)
     return State(base, cells)
+
+
+def _contents(
+    cell: Cell, value: object, changes: list[dict[Cell, object]], change: dict[Cell, object], base: State
+) -> list[object]:
+    """The different contents of `cell`, which is `value` in `change`, in the order of the states."""
+    values: list[object] = []
+    for other in changes:
+        here = value if other is change else other.get(cell, _MISSING)
+        if here is _MISSING:
+            # what an arm has made itself is not below
+            here = None if (cell[0], "made") in change else base.get(cell)
+            if here is None:  # what one arm never made cannot be used behind the join unless the other arm was taken
+                continue
+        if not any(here is seen or here == seen for seen in values):
+            values.append(here)
+    return values

@@ -42,10 +42,6 @@ _ROUNDS: Final = 2
 def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
     """Run `body`; false when control does not reach its end."""
     for statement in body:
-        if isinstance(statement, cst.SimpleStatementLine):
-            if not execute(m, frame, statement.body):
-                return False
-            continue
         handler = _HANDLERS.get(type(statement))
         if handler is not None and not handler(m, frame, statement):
             return False
@@ -55,11 +51,14 @@ def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
 # -- simple statements
 
 
+def _line(m: Machine, frame: Frame, node: cst.SimpleStatementLine) -> bool:
+    return execute(m, frame, node.body)
+
+
 def _expression(m: Machine, frame: Frame, node: cst.Expr) -> bool:
-    m.evaluate(frame, node.value)
-    return not (
-        isinstance(node.value, cst.Call) and dotted(node.value.func) in ("sys.exit", "exit", "quit", "os._exit")
-    )
+    value = node.value
+    m.evaluate(frame, value)
+    return not (type(value) is cst.Call and dotted(value.func) in ("sys.exit", "exit", "quit", "os._exit"))
 
 
 def _assign(m: Machine, frame: Frame, node: cst.Assign) -> bool:
@@ -181,8 +180,7 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
                 kept = values[0] if taken else values[1]
                 if kept:
                     bind(m, frame, name, choice(kept))
-            with m.assuming(symbol, taken if positive else not taken):
-                return execute(m, frame, statements)
+            return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
 
         return run
 
@@ -504,6 +502,7 @@ def _nothing(m: Machine, frame: Frame, node: cst.CSTNode) -> bool:
 
 
 _HANDLERS: Final[dict[type[cst.CSTNode], Callable[..., bool]]] = {
+    cst.SimpleStatementLine: _line,
     cst.Expr: _expression,
     cst.Assign: _assign,
     cst.AnnAssign: _annotated,

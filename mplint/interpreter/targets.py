@@ -17,19 +17,16 @@ if TYPE_CHECKING:
 
 def assign(m: Machine, frame: Frame, target: cst.CSTNode, value: Value) -> None:
     """Bind `target` (a name, attribute, item, or a pattern of them) to `value`."""
-    match target:
-        case cst.Name():
-            bind(m, frame, target.value, value)
-        case cst.Attribute():
-            objects.set_attribute(m, m.evaluate(frame, target.value), target.attr.value, value, m.place(frame, target))
-        case cst.Subscript():
-            _assign_item(m, frame, target, value)
-        case cst.Tuple() | cst.List():
-            _unpack(m, frame, target.elements, value)
-        case cst.StarredElement():
-            assign(m, frame, target.value, value)
-        case _:
-            pass
+    if type(target) is cst.Name:
+        bind(m, frame, target.value, value)
+    elif type(target) is cst.Attribute:
+        objects.set_attribute(m, m.evaluate(frame, target.value), target.attr.value, value, m.place(frame, target))
+    elif type(target) is cst.Subscript:
+        _assign_item(m, frame, target, value)
+    elif type(target) is cst.Tuple or type(target) is cst.List:
+        _unpack(m, frame, target.elements, value)
+    elif type(target) is cst.StarredElement:
+        assign(m, frame, target.value, value)
 
 
 def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
@@ -41,7 +38,7 @@ def bind(m: Machine, frame: Frame, name: str, value: Value) -> None:
         frame = home or frame
     if frame.kind == "module":
         frame.bound[name] = None
-    m.state.set((frame, name), value)
+    m.bind(frame, name, value)
 
 
 def _unpack(m: Machine, frame: Frame, elements: Sequence[cst.BaseElement], value: Value) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.values import Address, Instance, Place, Policy, Tensor, Value
+from mplint.interpreter.values import Address, Instance, Place, Policy, Tensor, Value, immutable
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class LayerMade:
     """A layer, or an object of a subclass of Layer, was constructed by the call at `place`."""
 
@@ -23,7 +23,7 @@ class LayerMade:
     """Whether the program gave the layer a dtype of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class ModelMade:
     """A model was constructed by the call at `place`; `form` is functional, sequential or subclass."""
 
@@ -34,7 +34,7 @@ class ModelMade:
     policy: Policy
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class LayerCalled:
     """A layer or model was applied to tensors; `inner` when that is inside another model or on symbolic tensors."""
 
@@ -46,28 +46,28 @@ class LayerCalled:
     inner: bool
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class ModelUsed:
     """A model became a part of something larger: it was called inside another one, cut open, or put into one."""
 
     model: Instance
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Escaped:
     """An object went into a call that nobody saw."""
 
     address: Address
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Settled:
     """A half-precision result of a model called on data was cast to float32 by its caller."""
 
     model: Instance
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class PolicySet:
     """The global policy was set by the call at `place`."""
 
@@ -76,7 +76,7 @@ class PolicySet:
     policy: Policy
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Compiled:
     """`model.compile(...)`."""
 

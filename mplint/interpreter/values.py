@@ -6,15 +6,25 @@ Values are immutable and hashable.  Whatever the program can mutate (lists, dict
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     import libcst as cst
+    from typing_extensions import dataclass_transform
 
     from mplint.interpreter.code import ClassCode, FunctionCode
     from mplint.interpreter.frames import Context, Frame
     from mplint.source.file import SourceFile
+else:
+
+    def dataclass_transform(**_: object) -> Callable[[_T], _T]:
+        """Says something to type checkers alone."""
+        return lambda decorator: decorator
+
+
+_T = TypeVar("_T")
 
 
 class Symbol:
@@ -78,6 +88,12 @@ class Address:
         return f"Address({self.place!r}, {self.role})"
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def immutable(*, eq: bool = True) -> Callable[[type[_T]], type[_T]]:
+    """A dataclass with slots, frozen to a type checker alone: what is frozen at run time, too, takes longer to make."""
+    return dataclass(slots=True, eq=eq, unsafe_hash=eq)
+
+
 class Value:
     """Base of all abstract values."""
 
@@ -108,7 +124,7 @@ TRUE: Final = Const(True)
 FALSE: Final = Const(False)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Unknown(Value):
     """Anything; with a symbol where its origin is known.
 
@@ -140,14 +156,14 @@ def derived(kind: str, *parts: object) -> Unknown:
     return Unknown(Symbol(*symbols)) if size <= _MAX_SYMBOL else UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Choice(Value):
     """One of several values; which one is not known."""
 
     options: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Api(Value):
     """A name of an installed library, canonical where the table knows it: `keras.layers.Dense`, `numpy.pi`.
 
@@ -158,14 +174,14 @@ class Api(Value):
     spelled: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Module(Value):
     """A module of the project; its namespace is the module's frame."""
 
     frame: Frame
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Function(Value):
     """A function or lambda of the program with its closure."""
 
@@ -205,7 +221,7 @@ class Class(Value):
         return f"Class({self.code.qualname})"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Bound(Value):
     """A callable with its receiver: a method of the program, or (`callee` an `ApiMethod`) one of a library object."""
 
@@ -213,14 +229,14 @@ class Bound(Value):
     callee: Value
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class ApiMethod(Value):
     """The method `name` of a library object or builtin container; meaningful inside `Bound`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Partial(Value):
     """`functools.partial(callee, *args, **keywords)`."""
 
@@ -229,7 +245,7 @@ class Partial(Value):
     keywords: tuple[tuple[str, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Instance(Value):
     """An object with an address: of a class of the program, or of a library class (`cls` an `Api`)."""
 
@@ -237,7 +253,7 @@ class Instance(Value):
     cls: Class | Api
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Tuple(Value):
     """An immutable sequence; `rest` joins the elements after `items` when their number is not known."""
 
@@ -245,7 +261,7 @@ class Tuple(Value):
     rest: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class List(Value):
     """A list, set or generator; its contents are the `Tuple` at (address, "[]")."""
 
@@ -253,14 +269,14 @@ class List(Value):
     kind: str = "list"
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Dict(Value):
     """A dict; its contents are the `Entries` at (address, "{}")."""
 
     address: Address
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Entries:
     """What a dict holds: known pairs in order, and the join of values under unknown keys."""
 
@@ -268,14 +284,14 @@ class Entries:
     rest: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Fields(Value):
     """The attributes of an object as a dict: `obj.__dict__`, `vars(obj)`."""
 
     of: Instance
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Range(Value):
     """`range(start, stop, step)` with known bounds."""
 
@@ -284,14 +300,14 @@ class Range(Value):
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class DType(Value):
     """A dtype object, by its canonical name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Policy(Value):
     """A dtype policy, by its name; `None` when not known.
 
@@ -344,7 +360,7 @@ class Made:
         return f"Made({self.kind}, {self.by}, {self.place!r})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@immutable(eq=False)
 class Tensor(Value):
     """A tensor: its dtype (None: not known), how it was made, and the softmax whose values it still carries.
 
@@ -371,7 +387,7 @@ class Tensor(Value):
         return hash((self.dtype, self.made.kind, self.made.place))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Array(Value):
     """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known."""
 
@@ -379,7 +395,7 @@ class Array(Value):
     scalar: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Super(Value):
     """`super()`: attribute lookup on `receiver` starting behind `after` in the method resolution order."""
 
@@ -387,21 +403,21 @@ class Super(Value):
     after: Class
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Property(Value):
     """A property of a class, by its getter."""
 
     getter: Value
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class StaticMethod(Value):
     """A function that takes no receiver."""
 
     function: Value
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class ClassMethod(Value):
     """A function whose receiver is the class."""
 
@@ -434,6 +450,8 @@ def options(value: Value) -> tuple[Value, ...]:
 
 def choice(values: list[Value]) -> Value:
     """One of `values`, flattened and without repetitions; what they share when they are too many."""
+    if values and all(value is values[0] for value in values):
+        return values[0]
     flat: list[Value] = []
     for value in values:
         for option in options(value):

@@ -261,8 +261,8 @@ class World:
 
     def bindings(self, frame: Frame) -> list[tuple[str, Value]]:
         """The variables of a module at the end of the run."""
-        found = ((name, self.machine.state.get((frame, name))) for name in frame.bound)
-        return [(name, value) for name, value in found if isinstance(value, Value)]
+        found = ((name, self.machine.variable(frame, name)) for name in frame.bound)
+        return [(name, value) for name, value in found if value is not None]
 
     def module_bindings(self, path: Path) -> dict[str, Value]:
         """The variables of the module in the file `path`."""

@@ -11,7 +11,6 @@ from mplint.interpreter import modules
 from mplint.interpreter.activations import Activation, OutOfBudget, Split
 from mplint.interpreter.machine import MAX_STEPS, Machine
 from mplint.interpreter.program import Program
-from mplint.interpreter.state import State
 from mplint.interpreter.values import Policy, Symbol
 from mplint.interpreter.world import World
 from mplint.source.file import ParseFault, SourceError
@@ -28,7 +27,7 @@ Run = Callable[[Machine], None]
 class Entry:
     """Where a run starts: the file, what is run in it, the generation and the policy at the start.
 
-    `start` is a state to start from; `borrowed` says that the policy comes from a program that was not seen to call the
+    `start` is a run to go on from; `borrowed` says that the policy comes from a program that was not seen to call the
     entry.
     """
 
@@ -36,7 +35,7 @@ class Entry:
     name: str
     generation: str
     policy: Policy
-    start: State | None = None
+    start: Machine | None = None
     borrowed: bool = False
     budget: int = MAX_STEPS
     """Steps that all runs of the entry may take together."""

@@ -125,6 +125,11 @@ class SourceFile:
                 raise
         return self._module
 
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the tree was asked for, and there is one."""
+        return self._module is not None
+
     def span(self, node: cst.CSTNode, *, parentheses: bool = False) -> Span:
         """Where `node` is, without surrounding whitespace and comments.
 

@@ -14,6 +14,7 @@ _PUNCTUATION = frozenset(
     {"semicolon", "equal", "dot", "operator", "indent", "header", "footer", "encoding", "newline", "star", "colon",
      "lines_after_decorators", "async_", "first_colon", "second_colon", "asynchronous", "lines_after_header"}
 )  # fmt: skip
+_PLAIN = (str, bool, int, cst.MaybeSentinel)
 _FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
 
@@ -30,10 +31,10 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for name in fields:
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple)):
             found.extend(item for item in value if isinstance(item, cst.CSTNode))
+        elif value is not None and not isinstance(value, _PLAIN):
+            found.append(value)
     return found
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.classes import library_bases
-from mplint.interpreter.values import Api, Instance, Place, Policy, Value
+from mplint.interpreter.values import Api, Instance, Place, Policy, Value, immutable
 from mplint.keras_api import Kind
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 _LAYERS: Final = frozenset({Kind.LAYER, Kind.CELL, Kind.WRAPPER, Kind.MODEL})
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class LayerInfo(Value):
     """What is fixed about a layer when it is made.
 

@@ -326,7 +326,7 @@ def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: 
 
 
 def _put_layers(m: Machine, model: Instance, held: Tuple) -> None:
-    if m.state.get((model.address, "several")) is not None:
+    if m.is_several(model.address):
         held = Tuple((), UNKNOWN)
     m.state.set((model.address, "@layers"), held)
 

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from mplint import keras_api
+from mplint.keras_api import Kind
 from mplint.project.imports import code_alone, imports_of
 from mplint.project.modules import Project
 from mplint.source.file import SourceError
@@ -17,7 +19,9 @@ _HALF: Final = (
 )  # fmt: skip
 """What the bytes of a program must hold for half precision to be in play anywhere in it."""
 _KERAS: Final = frozenset({"keras", "tf_keras", "keras_core"})
-_ATTRIBUTE: Final = re.compile(r"\.\s*keras\b")
+_ATTRIBUTE: Final = re.compile(r"\.\s*keras\b(?:\s*\.\s*\w+)*")
+_HARMLESS: Final = frozenset({Kind.OTHER, Kind.INITIALIZER, Kind.REGULARIZER})
+"""What neither computes nor holds anything that computes."""
 
 
 class Reach:
@@ -77,6 +81,9 @@ def _packages_with_keras(text: str) -> frozenset[str]:
             found.add(top)
         else:
             others.add(top)
-    if _ATTRIBUTE.search(text) and _ATTRIBUTE.search(code_alone(text, list(strings_and_comments(text)))):
-        found |= others
+    if _ATTRIBUTE.search(text):
+        code = code_alone(text, list(strings_and_comments(text)))
+        uses = {"".join(match[0].split())[1:] for match in _ATTRIBUTE.finditer(code)}
+        if any(keras_api.kind(use) not in _HARMLESS for use in uses):
+            found |= others
     return frozenset(found)
