@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.state import State
 from mplint.interpreter.values import Instance, Symbol, Value
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
 
 MAX_DEPTH: Final = 40
 """Calls deeper than this are not entered."""
@@ -45,11 +48,9 @@ class Activation:
 
     __slots__ = ("arguments", "exits", "frame", "in_call", "loops", "loose", "on_yield", "path", "yields")
 
-    def __init__(
-        self, frame: Frame, in_call: Instance | None = None, arguments: frozenset[Value] = frozenset()
-    ) -> None:
+    def __init__(self, frame: Frame, in_call: Instance | None = None, arguments: Arguments | None = None) -> None:
         self.frame = frame
-        self.arguments = arguments  # the values that the call passes
+        self.arguments = arguments
         self.exits: list[tuple[State, Value, tuple[Symbol, ...]]] = []
         self.loops: list[Loop] = []
         self.path: list[Symbol] = []

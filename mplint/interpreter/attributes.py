@@ -83,8 +83,8 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
 
 
 def _library(m: Machine, value: Api, name: str) -> Value:
-    stored = m.state.get((value.path, name))
-    if isinstance(stored, Value):
+    stored = m.patched(value, name)
+    if stored is not None:
         return stored
     dtype = tensors.dtype_of(m, value) if name in ("name", "as_numpy_dtype", "base_dtype") else None
     if dtype is not None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _RECURSION: Final = 8
+_RECURSIONS: Final = 100
+"""Recursive calls of one function in one run that are entered."""
 _CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 
@@ -109,8 +111,7 @@ def call_function(
     if on_yield is None and code.node in m.program.context_managers:
         return Partial(function, arguments.args, arguments.keywords)
     entered = m.calls_of.get(code, 0)
-    passed = frozenset(arguments.values())
-    if len(m.stack) >= MAX_DEPTH or entered >= _CALLS or _goes_in_circles(m, code, passed):
+    if len(m.stack) >= MAX_DEPTH or entered >= _CALLS or _goes_in_circles(m, code, arguments):
         for value in arguments.values():
             m.escape(value)
         m.trace.cut = m.trace.cut or entered >= _CALLS
@@ -123,21 +124,23 @@ def call_function(
     frame = m.program.frame(code.node, "function", code.source, code, m.context, function.frame, code.locals, owner)
     bind_arguments(m, frame, function, arguments, place)
     try:
-        return run(m, Activation(frame, in_call, passed), code, on_yield)
+        return run(m, Activation(frame, in_call, arguments), code, on_yield)
     finally:
         m.context = outer
 
 
-def _goes_in_circles(m: Machine, code: FunctionCode, passed: frozenset[Value]) -> bool:
+def _goes_in_circles(m: Machine, code: FunctionCode, arguments: Arguments) -> bool:
     """Whether a recursive call would show nothing new.
 
     It passes what the call that is being run was passed, and unknown values; or it goes too deep.
     """
-    running = [activation for activation in m.stack if activation.frame.code is code]
+    running = m.running.get(code)
     if not running:
         return False
-    fresh = passed - running[-1].arguments
-    return len(running) >= _RECURSION or all(isinstance(value, Unknown) for value in fresh)
+    again = m.recursions[code] = m.recursions.get(code, 0) + 1
+    before = running[-1].arguments
+    fresh = set(arguments.values()).difference(before.values() if before is not None else ())
+    return len(running) >= _RECURSION or again > _RECURSIONS or all(isinstance(value, Unknown) for value in fresh)
 
 
 def run(
@@ -148,12 +151,15 @@ def run(
 ) -> Value:
     """Execute the body of a function whose parameters are bound in the frame of `activation`."""
     frame = activation.frame
+    running = m.running.setdefault(code, [])
+    running.append(activation)
     if code.expression is not None:
         m.stack.append(activation)
         try:
             return m.evaluate(frame, code.expression)
         finally:
             m.stack.pop()
+            running.pop()
     activation.on_yield = on_yield
     m.stack.append(activation)
     entry, pins = m.state, m.state.pins
@@ -161,6 +167,7 @@ def run(
         fell = m.execute(frame, code.body)
     finally:
         m.stack.pop()
+        running.pop()
     exits = activation.exits
     if fell:
         exits.append((m.state, NONE, ()))
@@ -178,7 +185,7 @@ def run(
         items = Tuple(tuple(activation.yields)) if len(states) == 1 and not activation.exits[1:] else None
         if items is None or activation.loose:
             items = Tuple((), choice(activation.yields) if activation.yields else UNKNOWN)
-        return m.new_list(Place(code.source, code.node), items, "generator")
+        return m.new_list(m.program.place(code.source, code.node), items, "generator")
     return m.one_of(values) if values else UNKNOWN
 
 
@@ -195,7 +202,7 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
             args = []
         elif parameter.kind == "star_star":
             pairs = tuple((Const(key), held) for key, held in keywords.items())
-            value = m.new_dict(Place(code.source, code.node), Entries(pairs, arguments.more))
+            value = m.new_dict(m.program.place(code.source, code.node), Entries(pairs, arguments.more))
             keywords = {}
         elif args and parameter.kind in ("positional", "positional_only"):
             value = args.pop(0)

@@ -14,7 +14,6 @@ from mplint.interpreter.values import (
     Const,
     Function,
     Instance,
-    Place,
     Property,
     StaticMethod,
     Unknown,
@@ -64,7 +63,9 @@ def member(m: Machine, cls: Class, name: str) -> Value | None:
         return None
     if not any(base.startswith("enum.") for base in library_bases(cls)):
         return None
-    address = m.program.address(Place(cls.code.source, cls.code.node), m.program.root_context, f"member {name}")
+    address = m.program.address(
+        m.program.place(cls.code.source, cls.code.node), m.program.root_context, f"member {name}"
+    )
     m.state.set((address, "value"), held)
     m.state.set((address, "name"), Const(name))
     return Instance(address, cls)

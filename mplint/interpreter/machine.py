@@ -83,6 +83,9 @@ class Machine:
         self.budget = budget
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
+        self.recursions: dict[object, int] = {}
+        self.running: dict[object, list[Activation]] = {}
+        """The calls of each function that are being run, outermost first."""
         self.imported: dict[Path, None] = {}
         """The modules that this run has imported, in order."""
 
@@ -114,7 +117,7 @@ class Machine:
 
     def place(self, frame: Frame, node: cst.CSTNode) -> Place:
         """Where `node` stands."""
-        return Place(frame.source, node)
+        return self.program.place(frame.source, node)
 
     # -- variables
 
@@ -129,6 +132,16 @@ class Machine:
         if frame.kind != "function":
             self._written.add(frame)
         self.state.set((frame, name), value)
+
+    def patch(self, target: Api, name: str, value: Value) -> None:
+        """The program puts an attribute on a library's object."""
+        self.program.patched.add(name)
+        self.state.set((target.path, name), value)
+
+    def patched(self, target: Api, name: str) -> Value | None:
+        """The attribute that the program has put on a library's object; None where it has put none."""
+        found = self.state.get((target.path, name)) if name in self.program.patched else None
+        return found if isinstance(found, Value) else None
 
     # -- objects
 

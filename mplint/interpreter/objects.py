@@ -14,7 +14,6 @@ from mplint.interpreter.code import ClassCode, dotted
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies
 from mplint.interpreter.keras.info import keras_base
-from mplint.interpreter.state import Cell
 from mplint.interpreter.values import (
     NONE,
     TRUE,
@@ -239,14 +238,9 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
                     before = m.field(option.address, name)
                     m.put(option.address, name, choice([before, value]) if before is not None else value)
         case Api():
-            m.state.set(_library_cell(target, name), value)
+            m.patch(target, name, value)
         case _:
             m.escape(value)
-
-
-def _library_cell(target: Api, name: str) -> Cell:
-    """An attribute that the program itself put on a library's object."""
-    return (target.path, name)
 
 
 def super_of(m: Machine, frame: Frame) -> Value:

@@ -41,6 +41,8 @@ class Program:
         """Models whose half-precision results some run casts to float32."""
         self.steps: dict[tuple[str, Place | None, Context | None], set[Address]] = {}
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
+        self.patched: set[str] = set()
+        """Names of attributes that the program puts on a library's objects."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
         self.literals: dict[int, Const] = {}
@@ -50,6 +52,7 @@ class Program:
         self._codes: dict[int, Code] = {}
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
+        self._places: dict[int, Place] = {}  # a place keeps its node: no other gets the same id
         self._addresses: dict[tuple[int, Context, str], Address] = {}
 
     def source(self, path: Path) -> SourceFile:
@@ -88,6 +91,13 @@ class Program:
         found = self._frames.get(key)
         if found is None:
             found = self._frames[key] = Frame(kind, source, code, context, parent, names, owner)
+        return found
+
+    def place(self, source: SourceFile, node: cst.CSTNode) -> Place:
+        """Where `node` stands."""
+        found = self._places.get(id(node))
+        if found is None:
+            found = self._places[id(node)] = Place(source, node)
         return found
 
     def address(self, place: Place, context: Context, role: str) -> Address:

@@ -162,14 +162,14 @@ def _object(m: Machine, entry: Entry, owner: cst.ClassDef) -> Value | None:
     cls = m.variable(frame, owner.name.value)
     if not isinstance(cls, Class) or cls.code.node is not owner:
         return None
-    return m.call(cls, Arguments(), Place(frame.source, owner))
+    return m.call(cls, Arguments(), m.program.place(frame.source, owner))
 
 
 def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None) -> Run:
     def run(m: Machine) -> None:
         frame = modules.load(m, entry.path)
         m.set_policy(entry.policy)
-        place = Place(frame.source, node)
+        place = m.program.place(frame.source, node)
         if owner is None:
             value = m.variable(frame, node.name.value)
             if isinstance(value, Function) and value.code.node is node:

@@ -56,19 +56,13 @@ _MAX_SYMBOL: Final = 40
 
 
 class Place:
-    """A node of the program: its file and its syntax node."""
+    """A node of the program: its file and its syntax node (interned: compare with is)."""
 
     __slots__ = ("node", "source")
 
     def __init__(self, source: SourceFile, node: cst.CSTNode) -> None:
         self.source = source
         self.node = node
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place) and self.node is other.node
-
-    def __hash__(self) -> int:
-        return id(self.node)
 
     def __repr__(self) -> str:
         return f"Place({self.source.path.name}, {type(self.node).__name__})"
