@@ -10,7 +10,7 @@ import re
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,6 +22,7 @@ from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
+from mplint.interpreter.trace import Known
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
 from mplint.project.generation import generation_of
@@ -41,32 +42,39 @@ class Failure:
     text: str
 
 
+@dataclass(frozen=True)
+class Share:
+    """Of so many places in the source, how many were known; one that was known half the times counts a half."""
+
+    known: float = 0.0
+    places: int = 0
+
+    @classmethod
+    def of(cls, counts: Iterable[Known]) -> Share:
+        """The share over several runs."""
+        places: dict[Place, tuple[int, int]] = {}
+        for count in counts:
+            for place, (known, unknown) in count.places.items():
+                before = places.get(place, (0, 0))
+                places[place] = (before[0] + known, before[1] + unknown)
+        return cls(sum(known / (known + unknown) for known, unknown in places.values()), len(places))
+
+
 @dataclass
 class Timing:
     """Where the time went (CPU seconds by phase) and how much of the reached code was known."""
 
     phases: dict[str, float] = field(default_factory=dict)
-    layers: tuple[int, int] = (0, 0)
-    """Layers with a known dtype policy, and all layers."""
-    tensors: tuple[int, int] = (0, 0)
-    """Tensors with a known dtype, and all tensors."""
+    layers: Share = Share()
+    """Constructions of layers, by whether the dtype policy is known."""
+    tensors: Share = Share()
+    """Operations and calls of layers, by whether the dtype of the result is known."""
 
     @property
     def known(self) -> float | None:
         """The share of layers and tensors in reached code whose dtype is known; None when there are none."""
-        seen = self.layers[1] + self.tensors[1]
-        return (self.layers[0] + self.tensors[0]) / seen if seen else None
-
-    def __str__(self) -> str:
-        """One line a phase, and the share of what was known."""
-        lines = [f"{phase:10} {seconds:8.2f} s CPU" for phase, seconds in self.phases.items()]
-        if self.known is not None:
-            lines.append(
-                f"known      {self.known:8.1%} of what was reached: "
-                f"the dtype policy of {self.layers[0]} of {self.layers[1]} layers, "
-                f"the dtype of {self.tensors[0]} of {self.tensors[1]} tensors"
-            )
-        return "\n".join(lines)
+        places = self.layers.places + self.tensors.places
+        return (self.layers.known + self.tensors.known) / places if places else None
 
 
 @dataclass(frozen=True)
@@ -160,8 +168,8 @@ class _Analysis:
         started = time.process_time()
         findings += self._check(found.worlds)
         self._timing.phases["rules"] = time.process_time() - started
-        self._timing.layers = _total([(world.trace.layers.known, world.trace.layers.seen) for world in found.worlds])
-        self._timing.tensors = _total([(world.trace.tensors.known, world.trace.tensors.seen) for world in found.worlds])
+        self._timing.layers = Share.of(world.trace.layers for world in found.worlds)
+        self._timing.tensors = Share.of(world.trace.tensors for world in found.worlds)
         kept = sorted(
             (finding for finding in findings if self._is_wanted(finding)),
             key=lambda finding: (finding.path, finding.span, finding.code),
@@ -343,10 +351,6 @@ def _parse(source: SourceFile) -> None:
             ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         source.module  # noqa: B018 - parsing is what matters
-
-
-def _total(pairs: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    return sum(known for known, _ in pairs), sum(seen for _, seen in pairs)
 
 
 def _length(world: World, fault: Fault) -> int:

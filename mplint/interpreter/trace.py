@@ -89,15 +89,14 @@ Event = LayerMade | ModelMade | LayerCalled | ModelUsed | Escaped | Settled | Po
 
 @dataclass(slots=True)
 class Known:
-    """How much was known: of all things of a kind in reached code, how many had a known dtype and state."""
+    """How much was known of one kind of thing: by the place that makes it, how often the dtype was, and how often not."""
 
-    known: int = 0
-    seen: int = 0
+    places: dict[Place, tuple[int, int]] = field(default_factory=dict)
 
-    def count(self, known: bool) -> None:
-        """Count one more thing."""
-        self.seen += 1
-        self.known += known
+    def count(self, place: Place, known: bool) -> None:
+        """Count one more thing made at `place`."""
+        times, others = self.places.get(place, (0, 0))
+        self.places[place] = (times + known, others + (not known))
 
 
 @dataclass(slots=True)

@@ -81,7 +81,7 @@ def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, 
             m.state.set((instance.address, name), value)
         if name in ("layer", "cell", "cells"):
             m.use(value)
-    m.trace.layers.count(policy.name is not None)
+    m.trace.layers.count(at, policy.name is not None)
     m.record(LayerMade(instance, at, m.context, base, named, policy, asked))
 
 
@@ -143,9 +143,9 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
     m.record(LayerCalled(layer, place, m.context, inputs, output, m.caller is not None or symbolic))
     for part in m.parts(output):
         if isinstance(part, Tensor):
-            m.trace.tensors.count(part.dtype is not None)
+            m.trace.tensors.count(place, part.dtype is not None)
         elif isinstance(part, Unknown):
-            m.trace.tensors.count(False)
+            m.trace.tensors.count(place, False)
 
 
 def tensors_in(m: Machine, arguments: Arguments) -> tuple[Tensor, ...]:

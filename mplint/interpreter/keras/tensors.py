@@ -111,7 +111,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
     made = Made("operation", place, m.context, by=f"operator.{symbol}", operands=tuple(tensors), computed_in=dtype)
-    m.trace.tensors.count(dtype is not None)
+    m.trace.tensors.count(place, dtype is not None)
     return Tensor(dtype, made, symbolic)
 
 
@@ -225,7 +225,7 @@ def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], 
         softmax = made
     elif keras_api.carries(path, generation=m.generation) and len(tensors) == 1:
         softmax = tensors[0].softmax
-    m.trace.tensors.count(found is not None)
+    m.trace.tensors.count(place, found is not None)
     template = Tensor(None, made, symbolic, softmax)
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
