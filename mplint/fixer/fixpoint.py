@@ -77,7 +77,6 @@ class _Run:
         untouched: Mapping[Path, str] = MappingProxyType({}),
     ) -> None:
         self._targets, self._settings, self._untouched = targets, settings, untouched
-        self._readable = [path for path in targets if _can_be_read(project, path)]
         self._allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
         self._original = self._project = project
         self._report = self._look(project)
@@ -141,10 +140,8 @@ class _Run:
         return confine(analyze(project, self._targets, self._settings), self._targets, self._untouched)
 
     def _project_with(self, texts: Mapping[Path, str]) -> Project:
-        """The project with new texts over the contents that this run has seen."""
-        contents = {path: self._project.data(path) for path in self._readable}
-        contents |= {path: self._project.source(path).encode(text) for path, text in texts.items()}
-        return Project(self._project.root, self._project.files, contents)
+        """The project with new texts; what was read and parsed of the other files stays."""
+        return self._project.edited({path: self._project.source(path).encode(text) for path, text in texts.items()})
 
     def _rewrite(self, chosen: Sequence[Finding]) -> tuple[dict[Path, Shift], dict[Path, str], Verdict]:
         """The new texts, and whether each can be written and read at all."""
@@ -181,14 +178,6 @@ def _compiles(text: str) -> bool:
             warnings.simplefilter("ignore")
             compile(text, "<mplint>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-def _can_be_read(project: Project, path: Path) -> bool:
-    try:
-        project.data(path)
-    except SourceError:
         return False
     return True
 

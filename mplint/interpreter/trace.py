@@ -89,7 +89,7 @@ Event = LayerMade | ModelMade | LayerCalled | ModelUsed | Escaped | Settled | Po
 
 @dataclass(slots=True)
 class Known:
-    """How much was known of one kind of thing: by the place that makes it, how often the dtype was, and how often not."""
+    """How much was known of one kind of thing: by the place that makes it, how often its dtype was, how often not."""
 
     places: dict[Place, tuple[int, int]] = field(default_factory=dict)
 
