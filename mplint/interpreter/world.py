@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.keras import layers, models
@@ -46,8 +46,6 @@ from mplint.keras_api import carries
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
-
-_DEEPEST: Final = 8
 
 
 @dataclass(frozen=True)
@@ -202,9 +200,8 @@ class World:
                 case _:
                     pass
         for held in self.models:
-            for _, tensor in _outputs(self.machine, held.outputs):
-                for step in models.steps(tensor):
-                    program.steps.setdefault(_key(step), set()).add(held.instance.address)
+            for step in models.steps(tensor for _, tensor in _outputs(self.machine, held.outputs)):
+                program.steps.setdefault(_key(step), set()).add(held.instance.address)
 
     @property
     def has_policy(self) -> bool:
@@ -344,10 +341,15 @@ def _inner(results: list[Value]) -> list[Value]:
     ]
 
 
-def _outputs(m: Machine, value: Value, key: str | None = None, depth: int = 0) -> Iterator[tuple[str | None, Tensor]]:
-    """The tensors of an output structure, with the names of a dict; a container may hold itself, so not for ever."""
-    if depth > _DEEPEST:
-        return
+def _outputs(
+    m: Machine, value: Value, key: str | None = None, seen: set[tuple[str | None, Address]] | None = None
+) -> Iterator[tuple[str | None, Tensor]]:
+    """The tensors of an output structure, with the names of a dict; a container may hold itself, and is read once."""
+    seen = set() if seen is None else seen
+    if isinstance(value, (List, Dict)):
+        if (key, value.address) in seen:
+            return
+        seen.add((key, value.address))
     match value:
         case Tensor():
             yield key, value
@@ -355,14 +357,14 @@ def _outputs(m: Machine, value: Value, key: str | None = None, depth: int = 0) -
             names = models.names_of(value)
             for position, item in enumerate(value.items):
                 name = names[position] if names is not None else None
-                yield from _outputs(m, item, str(name.value) if isinstance(name, Const) else key, depth + 1)
+                yield from _outputs(m, item, str(name.value) if isinstance(name, Const) else key, seen)
         case List():
-            yield from _outputs(m, m.items(value), key, depth + 1)
+            yield from _outputs(m, m.items(value), key, seen)
         case Dict():
             for name, item in m.entries(value).pairs:
-                yield from _outputs(m, item, str(name.value) if isinstance(name, Const) else key, depth + 1)
+                yield from _outputs(m, item, str(name.value) if isinstance(name, Const) else key, seen)
         case Choice():
             for option in value.options:
-                yield from _outputs(m, option, key, depth + 1)
+                yield from _outputs(m, option, key, seen)
         case _:
             pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
@@ -275,7 +275,7 @@ def _known_layers(m: Machine, model: Instance) -> list[Instance]:
     found: dict[Instance, None] = {}
     for tensor in layers.flatten(m, held) if isinstance(held, Value) else []:
         made = [way.made for way in alternatives(tensor)]
-        for step in (*made, *steps(tensor)):
+        for step in (*made, *steps([tensor])):
             if step.layer is not None:
                 found[step.layer] = None
     return list(reversed(found))
@@ -357,10 +357,10 @@ def computed(m: Machine, model: Instance) -> Value:
     return layers.run_call(m, model, info, method, Arguments((unseen,)), info.place)
 
 
-def steps(tensor: Tensor) -> Iterator[Made]:
-    """The computations on the way to `tensor`, without the one that makes it."""
+def steps(tensors: Iterable[Tensor]) -> Iterator[Made]:
+    """The computations on the way to `tensors`, without those that make them (unless one is on the way to another)."""
     seen: set[int] = set()
-    stack = [operand for way in alternatives(tensor) for operand in way.made.operands]
+    stack = [operand for tensor in tensors for way in alternatives(tensor) for operand in way.made.operands]
     while stack:
         for way in alternatives(stack.pop()):
             if id(way.made) not in seen:
