@@ -14,7 +14,7 @@ from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import HALF, Api, Const, Instance, Made, Place, Tensor
-from mplint.interpreter.world import End, Layer, core
+from mplint.interpreter.world import End, Layer, core, outputs_of
 from mplint.keras_api import carries, parameters
 from mplint.source.file import SourceFile
 
@@ -47,14 +47,15 @@ class Float32End(Rewrite):
         chain = list(_chain(self.end))
         if softmax is not None and softmax.layer is None:
             called = chain and chain[0].base == "keras.layers.Lambda" and isinstance(chain[0].argument("function"), Api)
-            return self._given_float32(chain[:1]) if called else self._cast_operand(softmax)
+            return self._given_float32(chain[:1]) if called else self._cast_operand(softmax, evidence)
         if not chain:
-            return self._cast_result(tensor)
+            return self._cast_result(tensor, evidence)
         around_model = self._around_model(chain[0])
         if around_model is not None:
             return around_model
         if any(self._holds_on(layer) for layer in chain):
-            return self._cast_result(tensor) if softmax is None and tensor.made.place != chain[0].place else None
+            own = softmax is not None or tensor.made.place == chain[0].place
+            return None if own else self._cast_result(tensor, evidence)
         for layer in chain:
             conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance)
             if conflict is not None:
@@ -120,7 +121,10 @@ class Float32End(Rewrite):
         if activation is None or activation.star or not _removable(call, activation):
             return None
         if evidence.output_fix == "auto" and (
-            calls.argument(call, "activity_regularizer") is not None or evidence.mentions(source.path, _COUNTED_ON)
+            calls.argument(call, "activity_regularizer") is not None
+            # one more layer changes the order of the weights of a model with several ends, and their automatic names
+            or len(outputs_of(self.end.world, self.end.model)) > 1
+            or evidence.mentions(source.path, _COUNTED_ON)
         ):
             return None
         if not isinstance(layer.argument("activation"), (Const, Api)) and self.end.softmax is None:
@@ -139,7 +143,7 @@ class Float32End(Rewrite):
 
     # -- casts: where no layer makes the end
 
-    def _cast_operand(self, softmax: Made) -> Fix | None:
+    def _cast_operand(self, softmax: Made, evidence: Evidence) -> Fix | None:
         """`softmax(x)` becomes `softmax(cast(x))`: the softmax itself must be float32."""
         place = softmax.place
         if place is None or not isinstance(place.node, cst.Call) or not place.node.args:
@@ -149,9 +153,10 @@ class Float32End(Rewrite):
         operand = next((arg for arg in (*plain[:1], *named) if arg.keyword is None or arg in named), None)
         if operand is None or len(plain) != len(place.node.args):
             return None
-        return self._cast(place.source, operand.value, bool(softmax.operands and softmax.operands[0].symbolic))
+        symbolic = bool(softmax.operands and softmax.operands[0].symbolic)
+        return self._cast(place.source, operand.value, symbolic, evidence.in_the_middle(place))
 
-    def _cast_result(self, tensor: Tensor) -> Fix | None:
+    def _cast_result(self, tensor: Tensor, evidence: Evidence) -> Fix | None:
         """`x + y` becomes `cast(x + y)`."""
         made = tensor.made
         while made.kind == "operation" and made.by == "part" and made.operands:
@@ -163,9 +168,9 @@ class Float32End(Rewrite):
             return None
         # inside a layer's own code the operands have data, whatever the layer is called on
         symbolic = tensor.symbolic if made.kind == "layer" or not made.operands else made.operands[0].symbolic
-        return self._cast(made.place.source, node, bool(symbolic))
+        return self._cast(made.place.source, node, bool(symbolic), evidence.in_the_middle(made.place))
 
-    def _cast(self, source: SourceFile, node: cst.BaseExpression, symbolic: bool) -> Fix | None:
+    def _cast(self, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: Place | None) -> Fix | None:
         written = self._caster(source, symbolic)
         if written is None:
             return None
@@ -174,7 +179,11 @@ class Float32End(Rewrite):
         text = source.text[span.start : span.end]
         if node.lpar and not symbolic and text.startswith("(") and text.endswith(")") and "\n" not in text:
             text = text[1:-1]
-        return Fix("Cast to float32", Applicability.SAFE, (Edit(source.path, span, before + text + after),))
+        edits = (Edit(source.path, span, before + text + after),)
+        if conflict is None:
+            return Fix("Cast to float32", Applicability.SAFE, edits)
+        what = f"Cast to float32, and see to it that {_row(conflict)} still fits: it is used inside a model there"
+        return Fix(what, Applicability.DISPLAY, edits)
 
     def _caster(self, source: SourceFile, symbolic: bool) -> tuple[str, str] | None:
         """How the file can cast an expression: the text before it and behind it."""
@@ -195,11 +204,9 @@ class Float32End(Rewrite):
     # -- what cannot be applied
 
     def _shown(self, layer: Layer, conflict: Place) -> Fix:
-        source = conflict.source
-        row, _ = source.position(source.span(conflict.node).start)
         what = layer.base.rpartition(".")[2]
         return Fix(
-            f"Give {what} dtype float32, and see to it that {source.path.name}:{row} still fits: "
+            f"Give {what} dtype float32, and see to it that {_row(conflict)} still fits: "
             "a layer made by the same call, or its result, is used in half precision there",
             Applicability.DISPLAY,
             tuple(self._dtype(layer)),
@@ -341,6 +348,11 @@ def _chain(end: End) -> Iterator[Layer]:
         if not made.operands:
             return
         tensor = core(made.operands[0])
+
+
+def _row(place: Place) -> str:
+    row, _ = place.source.position(place.source.span(place.node).start)
+    return f"{place.source.path.name}:{row}"
 
 
 def _removable(call: cst.Call, argument: cst.Arg) -> bool:

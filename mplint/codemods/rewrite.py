@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import libcst as cst
+
 from mplint.findings import Fix
 from mplint.interpreter.values import HALF, Instance, Place
 from mplint.interpreter.world import World
@@ -71,6 +73,22 @@ class Evidence:
     def mixed(self, layer: Instance) -> Place | None:
         """Where what `layer` gives meets another half-precision tensor in an operation: float32 would clash there."""
         return next((world.trace.mixed[layer] for world in self.worlds if layer in world.trace.mixed), None)
+
+    def in_the_middle(self, place: Place) -> Place | None:
+        """Where what the expression at `place` gives is used on the way to an output, and is none itself.
+
+        A cast there would change the dtype in the middle of a model too.
+        """
+        for world in self.worlds:
+            if world.is_step(place):
+                return place
+        owner = place.source.enclosing(place.node, cst.ClassDef)
+        if owner is None:
+            return None
+        for world in self.worlds:
+            for at in world.calls_in_the_middle(owner):
+                return at
+        return None
 
 
 class Rewrite(ABC):

@@ -43,6 +43,8 @@ class Program:
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
         self.patched: set[str] = set()
         """Names of attributes that the program puts on a library's objects."""
+        self.step_places: set[Place | None] = set()
+        """Where these are computed."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
         self.literals: dict[int, Const] = {}

@@ -45,6 +45,8 @@ from mplint.interpreter.values import (
 from mplint.keras_api import carries
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from mplint.interpreter.machine import Machine
 
 
@@ -200,8 +202,12 @@ class World:
                 case _:
                     pass
         for held in self.models:
-            for step in models.steps(tensor for _, tensor in _outputs(self.machine, held.outputs)):
+            outputs = [tensor for _, tensor in _outputs(self.machine, held.outputs)]
+            carried = {id(made) for tensor in outputs for way in alternatives(tensor) for made in _carried(way)}
+            for step in models.steps(outputs):
                 program.steps.setdefault(_key(step), set()).add(held.instance.address)
+                if id(step) not in carried:
+                    program.step_places.add(step.place)
 
     @property
     def has_policy(self) -> bool:
@@ -255,6 +261,23 @@ class World:
         """Whether the output is a step inside another model: a model made to look at features."""
         inside = self.machine.program.steps.get(_key(core(end.tensor).made), set())
         return bool(inside - {end.model.instance.address})
+
+    def is_step(self, place: Place) -> bool:
+        """Whether what `place` gives is on the way to an output of some model, in any context."""
+        return place in self.machine.program.step_places
+
+    def calls_in_the_middle(self, owner: cst.ClassDef) -> Iterator[Place]:
+        """The calls, inside models, of layers of the class `owner` that give something else than an output."""
+        ends: list[Made] | None = None
+        for event in self.trace.events:
+            if not isinstance(event, LayerCalled) or not event.inner or not isinstance(event.layer.cls, Class):
+                continue
+            if any(isinstance(cls, Class) and cls.code.node is owner for cls in event.layer.cls.mro):
+                if ends is None:
+                    ends = [core(end.tensor).made for end in self.model_ends()]
+                given = [core(tensor).made for _, tensor in _outputs(self.machine, event.output)]
+                if not all(any(made.same(end) for end in ends) for made in given):
+                    yield event.place
 
     def bindings(self, frame: Frame) -> list[tuple[str, Value]]:
         """The variables of a module at the end of the run."""
@@ -329,6 +352,16 @@ def core(tensor: Tensor) -> Tensor:
     while tensor.made.kind == "model" and tensor.made.operands:
         tensor = tensor.made.operands[0]
     return tensor
+
+
+def _carried(tensor: Tensor) -> Iterator[Made]:
+    """The computations whose numbers an output still is."""
+    if tensor.softmax is not None:
+        yield tensor.softmax
+    made = core(tensor).made
+    while made.by == "part" and made.operands:
+        made = core(made.operands[0]).made
+        yield made
 
 
 def _key(made: Made) -> tuple[str, Place | None, Context | None]:

@@ -14,7 +14,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mplint.errors import MplintError
 from mplint.findings import Span
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from mplint.source.positions import Positions
+
+_Node = TypeVar("_Node", bound="cst.CSTNode")
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
@@ -149,6 +151,13 @@ class SourceFile:
         """The node of which `node` is a direct child; None for the module."""
         self._offsets(node)
         return self._positions.parents.get(id(node))
+
+    def enclosing(self, node: cst.CSTNode, kind: type[_Node]) -> _Node | None:
+        """The nearest node of `kind` around `node`; None where there is none."""
+        current = self.parent(node)
+        while current is not None and not isinstance(current, kind):
+            current = self.parent(current)
+        return current
 
     def statement(self, node: cst.CSTNode) -> Span:
         """The innermost logical statement around `node`.

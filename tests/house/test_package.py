@@ -45,7 +45,7 @@ def test_the_wheel_holds_each_file_once(clone: Path, tmp_path: Path) -> None:
     assert set(held(wheel)) == package_files(clone)
     about = f"mplint-{mplint.__version__}.dist-info"
     with zipfile.ZipFile(wheel) as archive:
-        assert "mplint = mplint.cli.main:main" in archive.read(f"{about}/entry_points.txt").decode()
+        assert "mplint = mplint.cli.main:run" in archive.read(f"{about}/entry_points.txt").decode()
         assert archive.read(f"{about}/licenses/LICENSE") == (clone / "LICENSE").read_bytes()
         metadata = archive.read(f"{about}/METADATA").decode()
     assert "License-Expression: Apache-2.0" in metadata
