@@ -75,7 +75,11 @@ class Machine:
         # what this run has written and made: all else is as on the shelf, where it is found at once
         self._written: set[Frame] = set(start._written) if start is not None else set()
         self._made: set[Address] = set(start._made) if start is not None else set()
-        self._several: set[Address] = set(start._several) if start is not None else set()
+        self.undecided: set[Symbol] = set()
+        """The conditions over which branches were joined."""
+        self.replayed: set[Event] = set()
+        """The events that imported modules have brought, and in `given` what they have left in cells."""
+        self.given: dict[Cell, object] = {}
         self.context = program.root_context
         self.trace = Trace()
         self.stack: list[Activation] = []
@@ -149,16 +153,20 @@ class Machine:
         """The address of what `place` makes in the present context; made again, it stands for several objects."""
         address = self.program.address(place, self.context, role)
         if address in self._made and self.state.get((address, "made")) is not None:
-            self._several.add(address)
+            self.program.several.add(address)
             self.state.set((address, "several"), True)
         else:
             self._made.add(address)
             self.state.set((address, "made"), True)
         return address
 
+    def has_made(self, address: Address) -> bool:
+        """Whether this run has made what lives at `address`."""
+        return address in self._made
+
     def is_several(self, address: Address) -> bool:
         """Whether `address` stands for more than one object here."""
-        return address in self._several and self.state.get((address, "several")) is not None
+        return address in self.program.several and self.state.get((address, "several")) is not None
 
     def put(self, address: Address, name: str, value: Value) -> None:
         """Write a field of an object: strongly while the address stands for one, else joined with what is there."""
@@ -242,6 +250,7 @@ class Machine:
 
     def alternatives(self, arms: Sequence[Callable[[], bool]], symbols: Sequence[Symbol] = ()) -> bool:
         """Run each of `arms` from the present state and go on where any reaches its end; false when none does."""
+        self.undecided.update(symbols)
         base, captures = self.state, self.captures
         base.pins += 1
         left: list[State] = []

@@ -12,9 +12,21 @@ import libcst as cst
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.code import block, dotted
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.state import POLICY, State
-from mplint.interpreter.trace import Event, PolicySet
-from mplint.interpreter.values import UNKNOWN, Api, Const, Module, Policy, Value
+from mplint.interpreter.sequences import concatenate, updated
+from mplint.interpreter.state import POLICY, Cell, State
+from mplint.interpreter.trace import PolicySet
+from mplint.interpreter.values import (
+    UNKNOWN,
+    Address,
+    Api,
+    Const,
+    Entries,
+    Module,
+    Policy,
+    Symbol,
+    Tuple,
+    Value,
+)
 from mplint.source.file import ParseFault, SourceError
 
 if TYPE_CHECKING:
@@ -23,24 +35,31 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Loaded:
-    """What importing a module does beside filling its namespace and making layers and models.
+    """What importing a module does beside filling its own namespace and making layers and models.
 
     Those are `Program.imports`.
     """
 
-    events: tuple[Event, ...] = ()
+    events: tuple[PolicySet, ...] = ()
     """Where it sets the policy."""
     policy: Policy | None = None
     """The global policy that its top level leaves, where it sets one."""
+    writes: tuple[tuple[Cell, object, object], ...] = ()
+    """What it writes that is not its own (a registry, another module's variable): the cell, before and after."""
+    symbols: frozenset[Symbol] = frozenset()
+    """The unknown conditions that it, or what it imports, has joined over: where one is decided, it is run again."""
     needs: tuple[Path, ...] = ()
     """The modules that it imports."""
     cut: bool = False
-    quiet: bool = True
-    """Whether neither it nor what it imports does anything but fill namespaces."""
+    effects: dict[Path, Loaded] = field(default_factory=dict)
+    """The modules that it imports, directly or through others, and itself, as far as they do something, in order."""
     reach: dict[Path, None] = field(default_factory=dict)
-    """Where it is not quiet: all that it imports, directly or through others."""
-    effects: list[tuple[Path, Loaded]] = field(default_factory=list)
-    """The modules among these, and itself, that do something, in order."""
+    """Where there are such effects: all that it imports, directly or through others."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether the module itself does something that its importers see."""
+        return bool(self.events or self.writes or self.cut)
 
 
 class Shelf:
@@ -81,7 +100,7 @@ def load(m: Machine, path: Path, name: str | None = None) -> Frame:
         return frame
     if name is None and (m.shelf.is_neutral or m.policy == m.shelf.policy):
         loaded = _on_shelf(m, path)
-        if loaded is not None:
+        if loaded is not None and (not m.decisions or loaded.symbols.isdisjoint(m.decisions)):
             _apply(m, path, loaded)
             return frame
     m.imported[path] = None
@@ -91,18 +110,49 @@ def load(m: Machine, path: Path, name: str | None = None) -> Frame:
 
 def _apply(m: Machine, path: Path, loaded: Loaded) -> None:
     """Do to a run what importing the module does, the modules that it imports first."""
-    if path in m.imported:
-        return
     m.imported[path] = None
-    if loaded.quiet:
+    m.undecided |= loaded.symbols
+    if not loaded.effects:
         return
-    for module, effect in loaded.effects:
-        if module == path or module not in m.imported:
-            m.trace.events.extend(effect.events)
-            m.trace.cut = m.trace.cut or effect.cut
-            if effect.policy is not None:
-                m.set_policy(effect.policy)
+    for module, effect in loaded.effects.items():
+        if module != path and module in m.imported:
+            continue
+        m.trace.events.extend(effect.events)
+        m.replayed.update(effect.events)
+        m.trace.cut = m.trace.cut or effect.cut
+        if effect.policy is not None:
+            m.set_policy(effect.policy)
+        for cell, before, after in effect.writes:
+            m.given[cell] = _changed(m.given.get(cell, m.shelf.state.get(cell)), before, after)
+            _write(m, cell, _changed(m.state.get(cell), before, after))
     m.imported.update(loaded.reach)
+
+
+def _write(m: Machine, cell: Cell, content: object) -> None:
+    owner, name = cell
+    if isinstance(owner, Frame) and isinstance(content, Value):
+        m.bind(owner, name, content)
+    else:
+        m.state.set(cell, content)
+
+
+def _changed(now: object, before: object, after: object) -> object:
+    """The contents `now` of a cell behind a write that made `after` of `before`.
+
+    What it put into a container comes to what others have put there.
+    """
+    if now is None or now == before:
+        return after
+    if isinstance(now, Entries) and isinstance(after, Entries):
+        known = dict(before.pairs) if isinstance(before, Entries) else {}
+        fresh = tuple(pair for pair in after.pairs if known.get(pair[0]) != pair[1])
+        return updated(now, Entries(fresh, after.rest))
+    if isinstance(now, Tuple) and isinstance(before, Tuple) and isinstance(after, Tuple):
+        length = len(before.items)
+        return (
+            concatenate(now, Tuple(after.items[length:], after.rest)) if after.items[:length] == before.items else after
+        )
+    return after
 
 
 def _on_shelf(m: Machine, path: Path) -> Loaded | None:
@@ -132,28 +182,37 @@ def _put(m: Machine, shelf: Shelf, path: Path) -> Loaded | None:
         loaded.cut = True
     changes = machine.state.above(shelf.state)
     policy = changes.pop(POLICY, None)
-    shelf.state.cells.update(changes)
-    loaded.events = tuple(event for event in machine.trace.events if isinstance(event, PolicySet))
-    if len(machine.trace.events) > len(loaded.events):
+    own = {cell: content for cell, content in changes.items() if _is_own(machine, path, cell, content)}
+    shelf.state.cells.update(own)
+    before = {cell: machine.given.get(cell, shelf.state.get(cell)) for cell in changes if cell not in own}
+    loaded.writes = tuple((cell, was, changes[cell]) for cell, was in before.items() if was != changes[cell])
+    events = [event for event in machine.trace.events if event not in machine.replayed]
+    loaded.events = tuple(event for event in events if isinstance(event, PolicySet))
+    if len(events) > len(loaded.events):
         m.program.imports.append((path, machine))
     loaded.policy = policy if isinstance(policy, Policy) and loaded.events else None
+    loaded.symbols = frozenset(machine.undecided)
     loaded.needs = tuple(needed for needed in machine.imported if needed != path)
-    below = [_found(shelf, needed) for needed in loaded.needs]
-    loaded.quiet = (
-        not loaded.events
-        and loaded.policy is None
-        and not loaded.cut
-        and all(each is None or each.quiet for each in below)
-    )
-    if not loaded.quiet:
-        for needed, each in zip(loaded.needs, below, strict=True):
-            loaded.reach[needed] = None
-            if each is not None:
-                loaded.reach.update(each.reach)
-                loaded.effects += [effect for effect in each.effects if effect not in loaded.effects]
-        if loaded.events or loaded.policy is not None or loaded.cut:
-            loaded.effects.append((path, loaded))
+    for needed in loaded.needs:
+        below = _found(shelf, needed)
+        if below is not None:
+            loaded.effects.update(below.effects)
+            loaded.reach.update(below.reach)
+    if loaded.acts:
+        loaded.effects[path] = loaded
+    loaded.reach = {**loaded.reach, **dict.fromkeys(loaded.needs)} if loaded.effects else {}
     return loaded
+
+
+def _is_own(machine: Machine, path: Path, cell: Cell, content: object) -> bool:
+    """Whether importing the module in `path` fills a cell of its own: a variable of it, a field of what it made."""
+    owner = cell[0]
+    if isinstance(owner, Address):
+        return machine.has_made(owner) or owner.role.startswith("member ")
+    if isinstance(owner, Frame):
+        # importing a module of a package binds it there
+        return owner.kind == "function" or owner.source.path == path or isinstance(content, Module)
+    return False
 
 
 def _found(shelf: Shelf, path: Path) -> Loaded | None:

@@ -41,6 +41,8 @@ class Program:
         """Models whose half-precision results some run casts to float32."""
         self.steps: dict[tuple[str, Place | None, Context | None], set[Address]] = {}
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
+        self.several: set[Address] = set()
+        """Addresses that stand for several objects in some state of some run."""
         self.patched: set[str] = set()
         """Names of attributes that the program puts on a library's objects."""
         self.step_places: set[Place | None] = set()
