@@ -11,6 +11,7 @@ import libcst as cst
 from mplint.interpreter import attributes, dispatch, expressions, objects, statements
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.frames import Frame
+from mplint.interpreter.implications import implied
 from mplint.interpreter.state import POLICY, Cell, State, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Trace
 from mplint.interpreter.values import (
@@ -230,7 +231,7 @@ class Machine:
             return None
         found = self.decisions.get(symbol)
         if found is None:
-            found = _implied(symbol, self.decisions)
+            found = implied(symbol, self.decisions)
         if found is not None:
             self.used.add(symbol)
         return found
@@ -414,24 +415,6 @@ class Machine:
         if self.shelf.is_neutral:
             raise PolicyMatters
         self.state.set(POLICY, policy)
-
-
-def _implied(symbol: Symbol, decisions: dict[Symbol, bool]) -> bool | None:
-    """What follows for `symbol` from conditions on the same value.
-
-    Equal to one constant, it is true and equal to no other.
-    """
-    kind, *operands = symbol.parts
-    for other, outcome in decisions.items():
-        other_kind, *others = other.parts
-        if other_kind == "Equal" and outcome:
-            if symbol == others[0]:
-                return True
-            if kind == "Equal" and operands[0] == others[0] and operands[1] != others[1]:
-                return False
-        elif not outcome and kind == "Equal" and operands[0] == other:
-            return False
-    return None
 
 
 def precision_matters(cell: Cell, contents: list[object]) -> bool:
