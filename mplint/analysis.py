@@ -186,8 +186,10 @@ class _Analysis:
         for path in self._targets:
             try:
                 source = self._project.source(path)
-                if not source.is_parsed:
+                if source.is_parsed is None:
                     _parse(source)
+                elif not source.is_parsed:
+                    source.module  # noqa: B018 - raises the fault
             except ParseFault as fault:
                 syntax = fault.syntax
                 at = source.offset(syntax.row, syntax.column)

@@ -82,6 +82,9 @@ def run() -> NoReturn:
     Python would first take apart, object by object, the hundreds of MiB that a run on a large project has made.
     """
     status: object = 0
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed when Python started
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     try:
         main(prog_name="mplint")
     except SystemExit as end:

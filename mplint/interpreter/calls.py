@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter.activations import MAX_DEPTH, Activation
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.values import (
+    NEVER,
     NONE,
     UNKNOWN,
     Api,
@@ -186,7 +187,9 @@ def run(
         if items is None or activation.loose:
             items = Tuple((), choice(activation.yields) if activation.yields else UNKNOWN)
         return m.new_list(m.program.place(code.source, code.node), items, "generator")
-    return m.one_of(values) if values else UNKNOWN
+    if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
+        return UNKNOWN if code.is_abstract else NEVER
+    return m.one_of(values)
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:

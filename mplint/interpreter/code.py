@@ -79,6 +79,14 @@ class FunctionCode(Code):
         return () if isinstance(self.node, cst.Lambda) else block(self.node.body)
 
     @property
+    def is_abstract(self) -> bool:
+        """Whether it only says that a subclass has to define it."""
+        last = self.body[-1] if self.body else None
+        return isinstance(last, cst.Raise) and "NotImplemented" in dotted(
+            last.exc.func if isinstance(last.exc, cst.Call) else last.exc
+        )
+
+    @property
     def expression(self) -> cst.BaseExpression | None:
         """What a lambda gives."""
         return self.node.body if isinstance(self.node, cst.Lambda) else None

@@ -86,6 +86,8 @@ def define_function(m: Machine, frame: Frame, node: cst.FunctionDef) -> Value:
 def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value) -> Value:
     if isinstance(node, cst.Attribute) and node.attr.value in ("setter", "deleter", "getter", "register"):
         before = m.evaluate(frame, node.value)
+        if isinstance(before, Property) and node.attr.value == "setter":
+            return Property(before.getter, value)
         return before if isinstance(before, Property) else value
     decorator = m.evaluate(frame, node)
     match decorator:
@@ -226,7 +228,9 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
             if isinstance(target.cls, Class):
                 found = class_attribute(m, target.cls, name)
                 if isinstance(found, Property) and m.field(address, name) is None:
-                    return  # a setter: what it does is not followed, and its getter decides what is read
+                    if found.setter is not None:
+                        m.call(Bound(target, found.setter), Arguments((value,)), place)
+                    return
             m.put(address, name, value)
         case Class(frame=frame):
             m.bind(frame, name, value)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.values import (
+    NEVER,
     NONE,
     UNKNOWN,
     Api,
@@ -50,6 +51,8 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
                 if isinstance(key, Const):
                     m.put(namespace.address, str(key.value), value)
             return namespace if name == "parse_args" else Tuple((namespace, UNKNOWN))
+        case "error" | "exit":
+            return NEVER
         case _:
             return UNKNOWN
 

@@ -15,7 +15,8 @@ from mplint.source.file import SourceError
 from mplint.source.lexer import strings_and_comments
 
 _HALF: Final = (
-    b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx", b"'half'", b'"half"'
+    b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx",
+    b"'half'", b'"half"', b".half", b"'float'", b'"float"', b"float{"
 )  # fmt: skip
 """What the bytes of a program must hold for half precision to be in play anywhere in it."""
 _KERAS: Final = frozenset({"keras", "tf_keras", "keras_core"})

@@ -10,7 +10,7 @@ import libcst as cst
 
 from mplint.interpreter import modules, objects, sequences
 from mplint.interpreter.activations import Loop
-from mplint.interpreter.code import block, dotted
+from mplint.interpreter.code import block
 from mplint.interpreter.conditions import condition, truth
 from mplint.interpreter.expressions import binary
 from mplint.interpreter.frames import Frame
@@ -18,6 +18,7 @@ from mplint.interpreter.sequences import MAX_PASSES
 from mplint.interpreter.state import State
 from mplint.interpreter.targets import assign, bind
 from mplint.interpreter.values import (
+    NEVER,
     NONE,
     UNKNOWN,
     Const,
@@ -56,13 +57,13 @@ def _line(m: Machine, frame: Frame, node: cst.SimpleStatementLine) -> bool:
 
 
 def _expression(m: Machine, frame: Frame, node: cst.Expr) -> bool:
-    value = node.value
-    m.evaluate(frame, value)
-    return not (type(value) is cst.Call and dotted(value.func) in ("sys.exit", "exit", "quit", "os._exit"))
+    return m.evaluate(frame, node.value) is not NEVER
 
 
 def _assign(m: Machine, frame: Frame, node: cst.Assign) -> bool:
     value = m.evaluate(frame, node.value)
+    if value is NEVER:
+        return False
     for target in node.targets:
         assign(m, frame, target.target, value)
     return True

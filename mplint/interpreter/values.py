@@ -131,6 +131,8 @@ class Unknown(Value):
 
 
 UNKNOWN: Final = Unknown()
+NEVER: Final = Unknown(Symbol("never"))
+"""The result of a call that does not return: it raises, or ends the program."""
 
 
 def derived(kind: str, *parts: object) -> Unknown:
@@ -399,9 +401,10 @@ class Super(Value):
 
 @immutable()
 class Property(Value):
-    """A property of a class, by its getter."""
+    """A property of a class, by its getter and its setter."""
 
     getter: Value
+    setter: Value | None = None
 
 
 @immutable()

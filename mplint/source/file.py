@@ -128,9 +128,9 @@ class SourceFile:
         return self._module
 
     @property
-    def is_parsed(self) -> bool:
-        """Whether the tree was asked for, and there is one."""
-        return self._module is not None
+    def is_parsed(self) -> bool | None:
+        """Whether there is a tree; None before anybody has asked for it."""
+        return True if self._module is not None else False if self._fault is not None else None
 
     def span(self, node: cst.CSTNode, *, parentheses: bool = False) -> Span:
         """Where `node` is, without surrounding whitespace and comments.

@@ -13,6 +13,7 @@ from mplint.interpreter.keras import calling, layers, models, policies, tensors
 from mplint.interpreter.keras.info import info_of, is_layer_path, keras_base_of
 from mplint.interpreter.trace import Compiled, ModelMade
 from mplint.interpreter.values import (
+    NEVER,
     NONE,
     UNKNOWN,
     Api,
@@ -315,7 +316,16 @@ def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
     return Tensor(dtype, Made("variable", place, m.context, by="tensorflow.Variable"), False)
 
 
+def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:
+    return NEVER
+
+
 _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
+    "sys.exit": _leave,
+    "builtins.exit": _leave,
+    "builtins.quit": _leave,
+    "os._exit": _leave,
+    "os.abort": _leave,
     "keras.Input": _input,
     "keras.backend.set_floatx": _set_floatx,
     "keras.backend.floatx": _floatx,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Final
 
 from mplint import keras_api
@@ -44,7 +45,14 @@ class Names:
 
     def names_below(self, path: str) -> list[str]:
         """The names that `from <path> import *` brings, of a module of the table."""
-        canonical = keras_api.canonical(path)
-        prefix = f"{canonical}."
-        found = {name[len(prefix) :] for name in keras_api.names() if name.startswith(prefix)}
-        return sorted(name for name in found if "." not in name and not name.startswith("_"))
+        return _names_below(path)
+
+
+@lru_cache(maxsize=64)
+def _names_below(path: str) -> list[str]:
+    canonical = keras_api.canonical(path)
+    if keras_api.kind(canonical) is not Kind.MODULE:
+        return []
+    # a name may have its home elsewhere: keras.models.Sequential is keras.Sequential
+    names = {name.rpartition(".")[2] for name in keras_api.names()}
+    return sorted(name for name in names if not name.startswith("_") and keras_api.kind(f"{canonical}.{name}"))
