@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.frames import Frame
     from mplint.interpreter.machine import Machine
 
-_RECURSION: Final = 8
+_RECURSION: Final = 16
+"""Calls of one function inside each other that are entered."""
 _RECURSIONS: Final = 100
 """Recursive calls of one function in one run that are entered."""
 _CALLS: Final = 3000
@@ -112,10 +113,11 @@ def call_function(
     if on_yield is None and code.node in m.program.context_managers:
         return Partial(function, arguments.args, arguments.keywords)
     entered = m.calls_of.get(code, 0)
-    if len(m.stack) >= MAX_DEPTH or entered >= _CALLS or _goes_in_circles(m, code, arguments):
+    endless = len(m.stack) >= MAX_DEPTH or entered >= _CALLS or _goes_deep(m, code)
+    if endless or _goes_in_circles(m, code, arguments):
         for value in arguments.values():
             m.escape(value)
-        m.trace.cut = m.trace.cut or entered >= _CALLS
+        m.trace.cut = m.trace.cut or endless
         return UNKNOWN
     m.calls_of[code] = entered + 1
     m.program.entered.add(code.node)
@@ -125,23 +127,34 @@ def call_function(
     frame = m.program.frame(code.node, "function", code.source, code, m.context, function.frame, code.locals, owner)
     bind_arguments(m, frame, function, arguments, place)
     try:
-        return run(m, Activation(frame, in_call, arguments), code, on_yield)
+        activation = Activation(frame, in_call, arguments)
+        m.clock += 1
+        activation.began = m.clock
+        return run(m, activation, code, on_yield)
     finally:
         m.context = outer
+
+
+def _goes_deep(m: Machine, code: FunctionCode) -> bool:
+    """Whether a function has called itself too often for another time."""
+    running = m.running.get(code)
+    if not running:
+        return False
+    again = m.recursions[code] = m.recursions.get(code, 0) + 1
+    return len(running) >= _RECURSION or again > _RECURSIONS
 
 
 def _goes_in_circles(m: Machine, code: FunctionCode, arguments: Arguments) -> bool:
     """Whether a recursive call would show nothing new.
 
-    It passes what the call that is being run was passed, and unknown values; or it goes too deep.
+    It passes what the call that is being run was passed, and unknown values, and nothing has changed in between.
     """
     running = m.running.get(code)
     if not running:
         return False
-    again = m.recursions[code] = m.recursions.get(code, 0) + 1
-    before = running[-1].arguments
-    fresh = set(arguments.values()).difference(before.values() if before is not None else ())
-    return len(running) >= _RECURSION or again > _RECURSIONS or all(isinstance(value, Unknown) for value in fresh)
+    last = running[-1]
+    fresh = set(arguments.values()).difference(last.arguments.values() if last.arguments is not None else ())
+    return all(isinstance(value, Unknown) for value in fresh) and not m.has_changed_since(last.began)
 
 
 def run(
@@ -154,6 +167,7 @@ def run(
     frame = activation.frame
     running = m.running.setdefault(code, [])
     running.append(activation)
+    m.recursive += code.calls_itself
     if code.expression is not None:
         m.stack.append(activation)
         try:
@@ -161,6 +175,7 @@ def run(
         finally:
             m.stack.pop()
             running.pop()
+            m.recursive -= code.calls_itself
     activation.on_yield = on_yield
     m.stack.append(activation)
     entry, pins = m.state, m.state.pins
@@ -169,6 +184,7 @@ def run(
     finally:
         m.stack.pop()
         running.pop()
+        m.recursive -= code.calls_itself
     exits = activation.exits
     if fell:
         exits.append((m.state, NONE, ()))

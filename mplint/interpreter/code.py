@@ -58,6 +58,7 @@ class _Scope(NamedTuple):
     names: frozenset[str]
     yields: bool
     holds_functions: bool
+    called: frozenset[str]
 
 
 class FunctionCode(Code):
@@ -102,6 +103,11 @@ class FunctionCode(Code):
         return self._scope.yields
 
     @property
+    def calls_itself(self) -> bool:
+        """Whether something of its name is called in its body."""
+        return self.name in self._scope.called
+
+    @property
     def has_closures(self) -> bool:
         """Whether something made in the body may read its variables later."""
         return self._scope.holds_functions
@@ -110,7 +116,8 @@ class FunctionCode(Code):
     def _scope(self) -> _Scope:
         names = {parameter.name for parameter in self.parameters}
         found = _Scan(self.body)
-        return _Scope(frozenset((names | found.bound) - found.foreign), found.yields, found.holds_functions)
+        locals_ = frozenset((names | found.bound) - found.foreign)
+        return _Scope(locals_, found.yields, found.holds_functions, frozenset(found.called))
 
     @property
     def first(self) -> str | None:
@@ -171,6 +178,7 @@ class _Scan:
     def __init__(self, body: Iterable[cst.CSTNode]) -> None:
         self.bound: set[str] = set()
         self.foreign: set[str] = set()
+        self.called: set[str] = set()
         self.yields = False
         self.holds_functions = False
         self.left: list[cst.CSTNode] = list(body)
@@ -218,6 +226,13 @@ class _Scan:
             self.bound.add(name.value)
         self.left.extend(children(node))
 
+    def call(self, node: cst.Call) -> None:
+        if isinstance(node.func, cst.Attribute):
+            self.called.add(node.func.attr.value)
+        elif isinstance(node.func, cst.Name):
+            self.called.add(node.func.value)
+        self.left.extend(children(node))
+
     def giving(self, node: cst.Yield) -> None:
         self.yields = True
         self.left.extend(children(node))
@@ -240,5 +255,6 @@ _SCANNED: Final[dict[type[cst.CSTNode], Callable[..., None]]] = {
     cst.MatchAs: _Scan.capture,
     cst.MatchStar: _Scan.capture,
     cst.MatchMapping: _Scan.capture,
+    cst.Call: _Scan.call,
     cst.Yield: _Scan.giving,
 }

@@ -75,7 +75,11 @@ class Machine:
         self.state.set(POLICY, shelf.policy)
         # what this run has written and made: all else is as on the shelf, where it is found at once
         self._written: set[Frame] = set(start._written) if start is not None else set()
-        self._made: set[Address] = set(start._made) if start is not None else set()
+        self._made: dict[Address, int] = dict.fromkeys(start._made, 0) if start is not None else {}
+        self._changed: dict[object, int] = {}
+        self.recursive = 0  # calls of functions that call themselves that are being run: what they change is noted
+        self.clock = 0
+        """Calls entered so far; in `_made` and `_changed`, when an object was made and when it last changed."""
         self.undecided: set[Symbol] = set()
         """The conditions over which branches were joined."""
         self.replayed: set[Event] = set()
@@ -136,6 +140,8 @@ class Machine:
         """Bind the variable `name` of a module, class or function."""
         if frame.kind != "function":
             self._written.add(frame)
+        if self.recursive and frame is not self.stack[-1].frame:
+            self._note_change((frame, name), value)
         self.state.set((frame, name), value)
 
     def patch(self, target: Api, name: str, value: Value) -> None:
@@ -157,9 +163,20 @@ class Machine:
             self.program.several.add(address)
             self.state.set((address, "several"), True)
         else:
-            self._made.add(address)
+            self._made.setdefault(address, self.clock)
             self.state.set((address, "made"), True)
         return address
+
+    def _note_change(self, cell: Cell, content: object) -> None:
+        if self.recursive and self.state.get(cell) != content:
+            self._changed[cell[0]] = self.clock
+
+    def has_changed_since(self, clock: int) -> bool:
+        """Whether anything that was there at `clock` has changed since then."""
+        return any(
+            when >= clock and self._made.get(owner, -1) < clock  # type: ignore[call-overload]
+            for owner, when in self._changed.items()
+        )
 
     def has_made(self, address: Address) -> bool:
         """Whether this run has made what lives at `address`."""
@@ -176,6 +193,7 @@ class Machine:
             before = self.state.get(cell)
             if isinstance(before, Value):
                 value = choice([before, value])
+        self._note_change(cell, value)
         self.state.set(cell, value)
 
     def field(self, address: Address, name: str) -> Value | None:
@@ -201,6 +219,7 @@ class Machine:
             before = self.state.get(cell)
             if isinstance(before, Tuple) and before != items:
                 items = merge_items([before, items])
+        self._note_change(cell, items)
         self.state.set(cell, items)
 
     def new_dict(self, place: Place, entries: Entries) -> Dict:
@@ -221,6 +240,7 @@ class Machine:
             before = self.state.get(cell)
             if isinstance(before, Entries) and before != entries:
                 entries = merge_entries([before, entries])
+        self._note_change(cell, entries)
         self.state.set(cell, entries)
 
     # -- forks and joins
