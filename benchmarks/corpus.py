@@ -9,6 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 PARSE = """
@@ -24,20 +26,14 @@ for folder in sys.argv[1:]:
 
 
 def measured(command: list[str]) -> tuple[float, float, float, str]:
-    """CPU seconds, wall seconds, peak MiB and standard error of a command, its children included."""
-    before = os.times()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    _, errors = process.communicate()
-    after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return cpu, after.elapsed - before.elapsed, peak(), errors
-
-
-def peak() -> float:
-    """The largest peak of any child so far, in MiB."""
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    """CPU seconds, wall seconds, peak MiB and standard error of a command."""
+    with tempfile.TemporaryFile("w+") as errors:
+        started = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+        _, _, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - started
+        errors.seek(0)
+        return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, errors.read()
 
 
 def lines(folders: list[str]) -> tuple[int, int]:

@@ -49,7 +49,7 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
 @click.option("--fix-only", is_flag=True, help="Mend, and say nothing of what is left.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, change nothing.")
 @click.option(
-    "--verify", is_flag=True, help="With --fix: run the original and the fixed program, and write only what holds."
+    "--verify", is_flag=True, help="With --fix: run the original and the fixed program; what is refuted is not written."
 )
 @click.option("--python", metavar="PYTHON", help="The interpreter with TensorFlow that --verify runs programs with.")
 @_words("--select", metavar="CODES", help="Rules to turn on: codes, prefixes (MP1), ALL.")
@@ -57,7 +57,7 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
 @_words("--extend-select", metavar="CODES", help="Rules to turn on beside the selected ones.")
 @_words("--per-file-ignores", metavar="PATTERN:CODE", help="Rules to turn off in some files.")
 @click.option("--keras", type=Choice(KERAS), help="The generation of Keras, where the code does not tell.")
-@click.option("--device", type=Choice(DEVICES), help="What the code runs on.")
+@click.option("--device", type=Choice(DEVICES), help="What the code runs on (no rule asks for it yet).")
 @click.option("--assume-policy", type=Choice(POLICIES), help="Check as if this policy were set.")
 @click.option(
     "--fail-on", type=Choice(SEVERITIES), help="The least severity that makes the exit status 1.  [default: warning]"

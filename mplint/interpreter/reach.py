@@ -34,9 +34,13 @@ class Reach:
     def is_in_play(self, path: Path, assumed: bool) -> bool:
         """Whether a program that starts in `path` can meet layers of Keras in half precision.
 
-        `assumed` says that a policy is taken as set.
+        `assumed` says that a policy is taken as set.  A test sets its policy by itself: only its own text counts.
         """
-        return (assumed or not self._program(path).isdisjoint(self._half)) and self.reaches_keras(path)
+        if self._project.is_test(path):
+            half = self.speaks_of_half(path)
+        else:
+            half = not self._program(path).isdisjoint(self._half)
+        return (assumed or half) and self.reaches_keras(path)
 
     def reaches_keras(self, path: Path) -> bool:
         """Whether `path`, or a file that it imports, takes Keras from outside the project.

@@ -109,6 +109,8 @@ def discover(
         if path.is_dir():
             for file in python_files(path, exclusions, on_unreadable=on_unreadable or _raise):
                 found.setdefault(_identity(file), file)
+        elif path.suffix == ".ipynb":
+            raise SourceError(path, "is a notebook, which mplint does not read yet; save it as a script (nbconvert)")
         elif path.is_file():
             found.setdefault(_identity(path), path)
         elif os.path.lexists(path) and not path.exists():

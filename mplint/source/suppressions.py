@@ -1,6 +1,7 @@
 """Comments that silence findings.
 
-`# noqa`, `# noqa: MP101, E501`, `# mplint: ignore`, `# mplint: ignore[MP101]` and `# mplint: ignore-file`.
+`# noqa`, `# noqa: MP101, E501`, `# mplint: ignore`, `# mplint: ignore[MP101]`, `# mplint: ignore-file` and
+`# mplint: ignore-file[MP101]`.
 """
 
 from __future__ import annotations
@@ -41,59 +42,58 @@ class Suppressions:
     colon without any code silences nothing. `# mplint: ignore[...]` takes its codes in brackets.
     """
 
-    file_ignored: bool
-    """The text holds `# mplint: ignore-file`."""
+    for_file: tuple[Suppression, ...]
+    """Those that hold for the whole file."""
     comments: tuple[Suppression, ...]
-    """In order of appearance."""
+    """The others, in order of appearance."""
 
     def __init__(self, text: str) -> None:
-        found, self.file_ignored = _read(text) if _MAY_SUPPRESS.search(text) else ([], False)
+        found, self.for_file = _read(text) if _MAY_SUPPRESS.search(text) else ([], ())
         self.comments = tuple(sorted(found, key=lambda one: one.span))
         self._rows = [one.row for one in self.comments]
 
     def covers(self, code: str, first_row: int, last_row: int) -> bool:
         """Whether a comment on one of the rows (1-based, inclusive) silences `code`."""
-        return self.file_ignored or any(one.names(code) for one in self.on(first_row, last_row))
+        return any(one.names(code) for one in (*self.for_file, *self.on(first_row, last_row)))
 
     def on(self, first_row: int, last_row: int) -> tuple[Suppression, ...]:
         """The comments on these rows (1-based, inclusive)."""
         return self.comments[bisect_left(self._rows, first_row) : bisect_right(self._rows, last_row)]
 
 
-def _read(text: str) -> tuple[list[Suppression], bool]:
+def _read(text: str) -> tuple[list[Suppression], tuple[Suppression, ...]]:
+    """The comments that hold for their line, and those that hold for the file."""
     line_starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
     found: list[Suppression] = []
-    file_ignored = False
+    for_file: list[Suppression] = []
     for kind, start, end in strings_and_comments(text):
         comment = text[start:end]
         if kind is not Kind.COMMENT or not _MAY_SUPPRESS.search(comment):
             continue
-        for span, codes in _codes_in(comment):
+        for span, codes, whole in _codes_in(comment):
             if codes != ():
                 at = Span(start + span.start, start + span.end)
-                found.append(Suppression(at, bisect_right(line_starts, at.start), codes))
-        file_ignored |= any(match["file"] for match in _MPLINT.finditer(comment))
-    return found, file_ignored
+                (for_file if whole else found).append(Suppression(at, bisect_right(line_starts, at.start), codes))
+    return found, tuple(for_file)
 
 
-def _codes_in(comment: str) -> list[tuple[Span, tuple[str, ...] | None]]:
-    found: list[tuple[Span, tuple[str, ...] | None]] = []
+def _codes_in(comment: str) -> list[tuple[Span, tuple[str, ...] | None, bool]]:
+    """Where each starts and ends, its codes, and whether it is for the whole file."""
+    found: list[tuple[Span, tuple[str, ...] | None, bool]] = []
     for match in _NOQA.finditer(comment):
         end = match.end()
         codes: tuple[str, ...] | None = None
         if match["colon"]:
             codes, end = _codes(comment, end)
-        found.append((Span(match.start(), end), codes))
+        found.append((Span(match.start(), end), codes, False))
     for match in _MPLINT.finditer(comment):
-        if match["file"]:
-            continue
         end = match.end()
         codes = None
         if match["bracket"]:
             codes, end = _codes(comment, end)
             if (bracket := comment.find("]", end)) >= 0:
                 end = bracket + 1
-        found.append((Span(match.start(), end), codes))
+        found.append((Span(match.start(), end), codes, bool(match["file"])))
     return found
 
 

@@ -69,7 +69,7 @@ def test_comments_that_silence(comment: str) -> None:
 def test_comments_that_do_not(comment: str) -> None:
     found = Suppressions(f"x = 1  {comment}\n")
     assert not found.covers("MP101", 1, 1)
-    assert not found.file_ignored
+    assert not found.for_file
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_comments_that_do_not(comment: str) -> None:
 )
 def test_strings_do_not_silence(text: str) -> None:
     found = Suppressions(text)
-    assert not found.file_ignored
+    assert not found.for_file
     assert not found.comments
 
 
@@ -93,7 +93,7 @@ def test_strings_do_not_silence(text: str) -> None:
 )
 def test_a_file_can_be_ignored(text: str) -> None:
     found = Suppressions(text)
-    assert found.file_ignored
+    assert found.covers("MP101", 99, 99)
     assert found.covers("MP501", 1, 1)
 
 
@@ -120,3 +120,10 @@ def test_a_bare_comment_ends_where_its_words_end() -> None:
     (comment,) = Suppressions("x = 1  # noqa  and\n").comments
     assert comment.span == Span(7, 13)
     assert comment.codes is None
+
+
+def test_a_file_can_be_ignored_for_some_codes() -> None:
+    found = Suppressions("# mplint: ignore-file[MP102]\nx = 1\n")
+    assert found.covers("MP102", 2, 2)
+    assert not found.covers("MP101", 2, 2)
+    assert not Suppressions("# mplint: ignore-file[]\n").for_file
