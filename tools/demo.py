@@ -73,7 +73,7 @@ def demonstrate(show: Demonstration) -> None:
         *("check", "--diff", "."),
         status=1,
         shows=(
-            r'(?m)^\+.*Activation\("softmax", dtype="float32", name="digit"\)',
+            r'(?m)^\+.*activation="softmax", name="digit", dtype="float32"\)',
             r'(?m)^\+.*name="slant", dtype="float32"',
         ),
     )
