@@ -217,7 +217,7 @@ class _Analysis:
     # -- rules
 
     def _check(self, worlds: Sequence[World]) -> Iterator[Finding]:
-        evidence = Evidence(worlds, self._settings.output_fix, self._mentions)
+        evidence = Evidence(worlds, self._settings.output_fix, self._mentioned)
         seen: dict[tuple[str, Place], list[tuple[World, Fault, Rule]]] = {}
         for rule, _ in _rules():
             if not self._settings.selects(rule.code):
@@ -301,9 +301,12 @@ class _Analysis:
         except ValueError:
             return str(path)
 
-    def _mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
-        related = {path, *self._project.importers(path), *self._project.closure(path)}
-        return any(words.search(self._project.data(other)) for other in related)
+    def _mentioned(self, path: Path, words: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
+        """The files, among `path` and those that are bound to it by imports, and the rows, that hold such words."""
+        for other in sorted({path, *self._project.importers(path), *self._project.closure(path)}):
+            data = self._project.data(other)
+            for match in words.finditer(data):
+                yield other, data.count(b"\n", 0, match.start()) + 1
 
     # -- what is kept, what is said
 

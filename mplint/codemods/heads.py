@@ -10,7 +10,7 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, names
-from mplint.codemods.rewrite import Evidence, Rewrite
+from mplint.codemods.rewrite import Evidence, Rewrite, row_of
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import HALF, Api, Const, Instance, Made, Place, Tensor
@@ -170,7 +170,7 @@ class Float32End(Rewrite):
         symbolic = tensor.symbolic if made.kind == "layer" or not made.operands else made.operands[0].symbolic
         return self._cast(made.place.source, node, bool(symbolic), evidence.in_the_middle(made.place))
 
-    def _cast(self, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: Place | None) -> Fix | None:
+    def _cast(self, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: str | None) -> Fix | None:
         written = self._caster(source, symbolic)
         if written is None:
             return None
@@ -182,7 +182,7 @@ class Float32End(Rewrite):
         edits = (Edit(source.path, span, before + text + after),)
         if conflict is None:
             return Fix("Cast to float32", Applicability.SAFE, edits)
-        what = f"Cast to float32, and see to it that {_row(conflict)} still fits: it is used inside a model there"
+        what = f"Cast to float32, and see to it that {conflict} still fits: it may be used inside a model there"
         return Fix(what, Applicability.DISPLAY, edits)
 
     def _caster(self, source: SourceFile, symbolic: bool) -> tuple[str, str] | None:
@@ -206,7 +206,7 @@ class Float32End(Rewrite):
     def _shown(self, layer: Layer, conflict: Place) -> Fix:
         what = layer.base.rpartition(".")[2]
         return Fix(
-            f"Give {what} dtype float32, and see to it that {_row(conflict)} still fits: "
+            f"Give {what} dtype float32, and see to it that {row_of(conflict)} still fits: "
             "a layer made by the same call, or its result, is used in half precision there",
             Applicability.DISPLAY,
             tuple(self._dtype(layer)),
@@ -348,11 +348,6 @@ def _chain(end: End) -> Iterator[Layer]:
         if not made.operands:
             return
         tensor = core(made.operands[0])
-
-
-def _row(place: Place) -> str:
-    row, _ = place.source.position(place.source.span(place.node).start)
-    return f"{place.source.path.name}:{row}"
 
 
 def _removable(call: cst.Call, argument: cst.Arg) -> bool:

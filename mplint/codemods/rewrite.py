@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -22,12 +22,19 @@ class Evidence:
     """All worlds of the program: what a rewrite must be right in."""
 
     def __init__(
-        self, worlds: Sequence[World], output_fix: OutputFix, mentions: Callable[[Path, re.Pattern[bytes]], bool]
+        self,
+        worlds: Sequence[World],
+        output_fix: OutputFix,
+        mentioned: Callable[[Path, re.Pattern[bytes]], Iterator[tuple[Path, int]]],
     ) -> None:
         self.worlds = worlds
         self.output_fix = output_fix
-        self.mentions = mentions
+        self._mentioned = mentioned
+        """The files and rows at which a file, or one that imports it or that it imports, contains such bytes."""
+
+    def mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
         """Whether a file, or one that imports it or that it imports, contains such bytes."""
+        return any(self._mentioned(path, words))
 
     @cached_property
     def _made(self) -> dict[Place, set[Instance]]:
@@ -74,21 +81,39 @@ class Evidence:
         """Where what `layer` gives meets another half-precision tensor in an operation: float32 would clash there."""
         return next((world.trace.mixed[layer] for world in self.worlds if layer in world.trace.mixed), None)
 
-    def in_the_middle(self, place: Place) -> Place | None:
-        """Where what the expression at `place` gives is used on the way to an output, and is none itself.
+    def in_the_middle(self, place: Place) -> str | None:
+        """Where (file and row) what the expression at `place` gives may be used on the way to an output.
 
-        A cast there would change the dtype in the middle of a model too.
+        A cast there would change the dtype in the middle of a model too.  None: it gives outputs only.
         """
         for world in self.worlds:
             if world.is_step(place):
-                return place
+                return row_of(place)
         owner = place.source.enclosing(place.node, cst.ClassDef)
         if owner is None:
             return None
         for world in self.worlds:
             for at in world.calls_in_the_middle(owner):
-                return at
+                return row_of(at)
+        return None if any(world.is_model(owner) for world in self.worlds) else self._unseen(place, owner)
+
+    def _unseen(self, place: Place, owner: cst.ClassDef) -> str | None:
+        """Where a layer of the class `owner` is made that no run has seen."""
+        seen = {(at.source.path, _row(at)) for at in self._made}
+        makes = re.compile(rb"(?<!class )\b%s\s*\(" % re.escape(owner.name.value.encode()))
+        for path, row in self._mentioned(place.source.path, makes):
+            if (path, row) not in seen:
+                return f"{path.name}:{row}"
         return None
+
+
+def row_of(place: Place) -> str:
+    """The file and the row of a place, for a message."""
+    return f"{place.source.path.name}:{_row(place)}"
+
+
+def _row(place: Place) -> int:
+    return place.source.position(place.source.span(place.node).start)[0]
 
 
 class Rewrite(ABC):

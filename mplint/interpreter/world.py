@@ -266,6 +266,14 @@ class World:
         """Whether what `place` gives is on the way to an output of some model, in any context."""
         return place in self.machine.program.step_places
 
+    def is_model(self, owner: cst.ClassDef) -> bool:
+        """Whether the class `owner` makes models."""
+        return any(
+            isinstance(model.instance.cls, Class)
+            and any(isinstance(cls, Class) and cls.code.node is owner for cls in model.instance.cls.mro)
+            for model in self.models
+        )
+
     def calls_in_the_middle(self, owner: cst.ClassDef) -> Iterator[Place]:
         """The calls, inside models, of layers of the class `owner` that give something else than an output."""
         ends: list[Made] | None = None
