@@ -98,8 +98,9 @@ class Evidence:
         return None if any(world.is_model(owner) for world in self.worlds) else self._unseen(place, owner)
 
     def _unseen(self, place: Place, owner: cst.ClassDef) -> str | None:
-        """Where a layer of the class `owner` is made that no run has seen."""
-        seen = {(at.source.path, _row(at)) for at in self._made}
+        """Where a layer of the class `owner` is made that no run has seen called."""
+        called = [at for at, layers in self._made.items() if all(layer in self._calls for layer in layers)]
+        seen = {(at.source.path, _row(at)) for at in called}
         makes = re.compile(rb"(?<!class )\b%s\s*\(" % re.escape(owner.name.value.encode()))
         for path, row in self._mentioned(place.source.path, makes):
             if (path, row) not in seen:
