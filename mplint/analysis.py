@@ -359,7 +359,8 @@ def _parse(source: SourceFile) -> None:
 
 
 def _length(world: World, fault: Fault) -> int:
-    return len(world.entry)
+    """The calls that lead to where the policy is set."""
+    return len(world.path_to(fault.policy)) if fault.policy is not None else 0
 
 
 def _steps(world: World, policy: Policy | None) -> Iterator[str]:

@@ -10,7 +10,7 @@ import libcst as cst
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute, enum_lookup, library_bases
-from mplint.interpreter.code import ClassCode, dotted
+from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies
 from mplint.interpreter.keras.info import keras_base
@@ -19,14 +19,11 @@ from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
     Api,
-    ApiMethod,
     Bound,
     Choice,
     Class,
     ClassMethod,
     Const,
-    Dict,
-    Entries,
     Function,
     Instance,
     List,
@@ -315,6 +312,3 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
             m.call(Bound(manager, leave), Arguments((NONE, NONE, NONE)), place)
         return
     inside(manager)
-
-
-__all__ = ["ApiMethod", "ClassCode", "Dict", "Entries", "Tuple"]

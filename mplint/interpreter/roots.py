@@ -16,6 +16,7 @@ from mplint.interpreter.code import dotted
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
+from mplint.interpreter.reach import HALF
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
@@ -36,7 +37,8 @@ MAX_ROOT_STEPS: Final = 60_000
 """Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
-_WORDS: Final = ("float16", "mixed_", "precision", "'half'", '"half"')
+_WORDS: Final = (*HALF, b"precision")
+"""What a function's text holds where it sets half precision, or calls a helper that says so in its name."""
 
 
 def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
@@ -119,7 +121,8 @@ def _may_set(program: Program, entry: Entry, node: cst.CSTNode) -> bool:
     """Whether the text of a function speaks of precision at all: else it has no half precision to be run for."""
     source = program.source(entry.path)
     span = source.span(node)
-    return any(word in source.text[span.start : span.end] for word in _WORDS)
+    text = source.text[span.start : span.end].encode()
+    return any(word in text for word in _WORDS)
 
 
 @dataclass(frozen=True)
