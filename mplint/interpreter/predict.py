@@ -1,14 +1,243 @@
-"""What the interpreter says of the outputs of a program's models, for tests and for the audit."""
+"""What the interpreter says that a program makes, place by place: for the audit, which holds it against a real run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
+from typing import Final, NamedTuple
 
+from mplint.interpreter import modules
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras import models
+from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
-from mplint.interpreter.values import Instance, alternatives
+from mplint.interpreter.roots import run_unentered
+from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, VariableMade
+from mplint.interpreter.values import (
+    Api,
+    Array,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    Instance,
+    List,
+    Place,
+    Policy,
+    Tensor,
+    Tuple,
+    Value,
+    alternatives,
+    variable_dtype,
+)
 from mplint.interpreter.world import World, outputs_of
-from mplint.interpreter.worlds import run_script
+from mplint.interpreter.worlds import Entry, Exploration, Run, finish, run_entry, run_script, script
 from mplint.project.modules import Project
+from mplint.source.stack import on_deep_stack
+
+VARIABLE: Final = "variable"
+"""The kind of what `add_weight` and `tf.Variable` make; else it is the name of a class."""
+_MOST_SHAPES: Final = 16
+"""Structures of outputs of one call; where there are more, none of them is known."""
+_DEEPEST: Final = 8
+
+Dtypes = frozenset[str | None]
+"""The dtypes that one tensor may have; None stands for one that is not known."""
+
+
+class Site(NamedTuple):
+    """A call in the source: its first row and column and its last ones; columns count bytes from 0, as Python's do."""
+
+    file: Path
+    row: int
+    column: int
+    last: int
+    end: int
+
+
+@dataclass
+class Forecast:
+    """What the things of one kind that a call makes are like, in all worlds; None stands for what is not known.
+
+    `outputs` holds the dtypes of all tensors of a result, in order, mappings by sorted key.
+    """
+
+    policies: set[str | None] = field(default_factory=set)
+    weights: set[str | None] = field(default_factory=set)
+    outputs: set[tuple[Dtypes, ...] | None] = field(default_factory=set)
+
+
+@dataclass
+class Prediction:
+    """What a program makes, by place and kind, and what the models in the variables of its first module give."""
+
+    made: dict[Site, dict[str, Forecast]] = field(default_factory=dict)
+    named: dict[str, set[tuple[Dtypes, ...] | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a program starts: `path` runs as a script, or is imported and its `factory` called with nothing."""
+
+    path: Path
+    factory: str | None = None
+
+    def run(self) -> Run:
+        """As the interpreter runs it."""
+        factory = self.factory
+        if factory is None:
+            return script(self.path)
+
+        def run(m: Machine) -> None:
+            frame = modules.load(m, self.path)
+            place = m.program.place(frame.source, frame.source.module)
+            first, *rest = factory.split(".")
+            value = m.variable(frame, first)
+            for name in rest:
+                value = m.attribute(value, name, place) if value is not None else None
+            if value is not None:
+                m.call(value, Arguments(), place)
+
+        return run
+
+
+def predict(project: Project, start: Start, generation: str, policy: str | None = None) -> Prediction:
+    """What the program at `start` makes in `generation`, under `policy` from its start on where one is given.
+
+    What its run is not seen to make is taken from the functions that nothing calls, and from the modules it imports.
+    """
+    return on_deep_stack(lambda: _predict(project, start, generation, policy))
+
+
+def _predict(project: Project, start: Start, generation: str, policy: str | None) -> Prediction:
+    program, found = Program(project), Exploration()
+    entry = Entry(start.path, start.path.name, generation, Policy(policy or "float32"))
+    run = list(run_entry(program, found, entry, start.run()))
+    for path in sorted({start.path, *project.closure(start.path)}):
+        for left in {world.policy: None for world in run}:
+            run_unentered(program, found, Entry(path, path.name, generation, left))
+    for path, machine in program.imports:
+        finish(found, machine, Entry(path, path.name, generation, machine.shelf.policy), {})
+    for failure in found.failures:
+        raise failure.error
+    others = _made(world for world in found.worlds if world not in run)
+    seen = _made(run)
+    made = {site: {**others.get(site, {}), **seen.get(site, {})} for site in {*others, *seen}}
+    named: dict[str, set[tuple[Dtypes, ...] | None]] = {}
+    for world in run:
+        for name, value in world.module_bindings(start.path).items():
+            for model in world.models:
+                if model.instance == value:
+                    named.setdefault(name, set()).update(_dtypes(world.machine, model.outputs))
+    return Prediction(made, named)
+
+
+def _made(worlds: Iterable[World]) -> dict[Site, dict[str, Forecast]]:
+    """What is made in some worlds."""
+    found: dict[Site, dict[str, Forecast]] = {}
+    sites: dict[Place, Site] = {}
+    shown: dict[tuple[Place, str], Forecast] = {}
+
+    def forecast(place: Place, kind: str) -> Forecast:
+        held = shown.get((place, kind))
+        if held is None:
+            site = sites.get(place) or sites.setdefault(place, site_of(place))
+            held = shown[place, kind] = found.setdefault(site, {}).setdefault(kind, Forecast())
+        return held
+
+    for world in worlds:
+        m = world.machine
+        places: dict[Instance, Place] = {}
+        for event in world.trace.events:
+            match event:
+                case LayerMade(layer=layer, place=place, policy=policy) | ModelMade(
+                    model=layer, place=place, policy=policy
+                ):
+                    places[layer] = place
+                    info = info_of(m, layer)
+                    held = forecast(place, _kind(layer))
+                    held.policies |= {policy.name, info.policy.name if info is not None else policy.name}
+                    if isinstance(layer.cls, Api):
+                        held.weights |= {variable_dtype(name) for name in held.policies}
+                case VariableMade(place=place, dtype=dtype):
+                    forecast(place, VARIABLE).weights.add(dtype)
+                case _:
+                    pass
+        for event in world.trace.events:
+            if isinstance(event, LayerCalled) and event.layer in places:
+                forecast(places[event.layer], _kind(event.layer)).outputs |= _dtypes(m, event.output)
+        for model in world.models:
+            forecast(model.place, _kind(model.instance)).outputs |= _dtypes(m, model.outputs)
+    return found
+
+
+def _kind(layer: Instance) -> str:
+    return layer.cls.code.node.name.value if isinstance(layer.cls, Class) else layer.cls.path.rpartition(".")[2]
+
+
+def site_of(place: Place) -> Site:
+    """Where a place is, as Python tells it of running code."""
+    source = place.source
+    span = source.span(place.node)
+    (row, column), (last, end) = source.position(span.start), source.position(span.end)
+    return Site(
+        source.path,
+        row,
+        len(source.text[span.start - column + 1 : span.start].encode()),
+        last,
+        len(source.text[span.end - end + 1 : span.end].encode()),
+    )
+
+
+def _dtypes(m: Machine, value: Value) -> set[tuple[Dtypes, ...] | None]:
+    """The dtypes of the tensors in a result, for each structure that it may have; None for one that is not known."""
+    return set(_structures(m, value, 0))
+
+
+def _structures(m: Machine, value: Value, depth: int) -> list[tuple[Dtypes, ...] | None]:
+    if depth > _DEEPEST:
+        return [None]
+    match value:
+        case Tensor():
+            return [(frozenset(way.dtype for way in alternatives(value)),)]
+        case Array(dtype=dtype):
+            return [(frozenset({dtype}),)]
+        case Const():
+            return [()]
+        case Tuple(rest=None):
+            names = models.names_of(value)
+            items = value.items if names is None else _sorted(zip(names, value.items, strict=True))
+            return _in_order(m, items, depth)
+        case List():
+            return _structures(m, m.items(value), depth + 1)
+        case Dict():
+            entries = m.entries(value)
+            return [None] if entries.rest is not None else _in_order(m, _sorted(entries.pairs), depth)
+        case Choice():
+            return [structure for option in value.options for structure in _structures(m, option, depth + 1)]
+        case _:
+            return [None]
+
+
+def _sorted(pairs: Iterable[tuple[Value, Value]]) -> tuple[Value, ...]:
+    """The values of a mapping by key."""
+    return tuple(
+        value for _, value in sorted(pairs, key=lambda pair: str(pair[0].value) if isinstance(pair[0], Const) else "")
+    )
+
+
+def _in_order(m: Machine, items: Iterable[Value], depth: int) -> list[tuple[Dtypes, ...] | None]:
+    parts = [_structures(m, item, depth + 1) for item in items]
+    found: list[tuple[Dtypes, ...] | None] = []
+    for chosen in product(*parts):
+        if len(found) == _MOST_SHAPES:
+            return [None]
+        known = [part for part in chosen if part is not None]
+        found.append(tuple(dtypes for part in known for dtypes in part) if len(known) == len(chosen) else None)
+    return found
 
 
 def output_dtypes(source_text: str, generation: str) -> dict[str, list[str | None]]:
@@ -32,14 +261,10 @@ def _models(program: Program, world: World, path: Path) -> dict[str, list[str | 
             continue
         for model in world.models:
             if model.instance == value:
-                found[name] = [_dtype(world, tensor) for tensor in outputs_of(world, model)]
+                found[name] = [_dtype(tensor) for tensor in outputs_of(world, model)]
     return found
 
 
-def _dtype(world: World, tensor: object) -> str | None:
-    from mplint.interpreter.values import Tensor
-
-    if not isinstance(tensor, Tensor):
-        return None
+def _dtype(tensor: Tensor) -> str | None:
     dtypes = {way.dtype for way in alternatives(tensor)}
     return dtypes.pop() if len(dtypes) == 1 else None

@@ -25,7 +25,7 @@ class LayerMade:
 
 @immutable()
 class ModelMade:
-    """A model was constructed by the call at `place`; `form` is functional, sequential or subclass."""
+    """A model was constructed by the call at `place`; `form` is that of `world.Model`."""
 
     model: Instance
     place: Place
@@ -44,6 +44,14 @@ class LayerCalled:
     inputs: tuple[Tensor, ...]
     output: Value
     inner: bool
+
+
+@immutable()
+class VariableMade:
+    """A variable was made by the call at `place`: `add_weight` or `tf.Variable`."""
+
+    place: Place
+    dtype: str | None
 
 
 @immutable()
@@ -84,7 +92,7 @@ class Compiled:
     place: Place
 
 
-Event = LayerMade | ModelMade | LayerCalled | ModelUsed | Escaped | Settled | PolicySet | Compiled
+Event = LayerMade | ModelMade | LayerCalled | VariableMade | ModelUsed | Escaped | Settled | PolicySet | Compiled
 
 
 @dataclass(slots=True)

@@ -307,11 +307,13 @@ class DType(Value):
 class Policy(Value):
     """A dtype policy, by its name; `None` when not known.
 
-    `set_by` is the call that made it the global policy (for messages; it does not enter comparisons).
+    `set_by` is the call that made it the global policy (for messages; it does not enter comparisons).  Of the global
+    policy, `elsewhere` holds those of other copies of Keras that the program uses, where they differ.
     """
 
     name: str | None
     set_by: tuple[Place, ...] = field(default=(), compare=False, repr=False)
+    elsewhere: tuple[tuple[str, Policy], ...] = ()
 
 
 class Made:
@@ -423,6 +425,8 @@ class ClassMethod(Value):
 
 HALF: Final = frozenset({"float16", "bfloat16"})
 HALF_POLICIES: Final = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
+PURE_POLICIES: Final = HALF
+"""Those under which the variables are half precision, too."""
 FLOATS: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.keras import layers, models
-from mplint.interpreter.keras.info import LayerInfo, info_of
+from mplint.interpreter.keras import models, wrappers
+from mplint.interpreter.keras.info import HIDDEN, LayerInfo, info_of
 from mplint.interpreter.trace import (
     Compiled,
     Escaped,
@@ -67,6 +67,11 @@ class Layer:
     """Whether its class is the program's own."""
 
     @property
+    def hidden(self) -> bool:
+        """Whether a function of the library makes it, inside the call at `place`."""
+        return self.instance.address.role.startswith(HIDDEN)
+
+    @property
     def computes_in(self) -> str | None:
         """The dtype that it computes in; None when not known."""
         return compute_dtype(self.policy.name)
@@ -88,7 +93,7 @@ class Model:
     instance: Instance
     place: Place
     form: str
-    """functional, sequential, subclass, or other (not known inside)."""
+    """functional, sequential, subclass, backbone (an application without its top), or other (not known inside)."""
     policy: Policy
     outputs: Value
     name: str | None
@@ -124,6 +129,17 @@ class End:
         """The layer whose activation the softmax is."""
         made = self.tensor.softmax
         return self.world.layer(made.layer) if made is not None and made.layer is not None else None
+
+    @property
+    def softmax_dtype(self) -> str | None:
+        """The dtype in which the softmax was computed; None where there is none, or it is not known."""
+        return self.tensor.softmax.computed_in if self.tensor.softmax is not None else None
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that decides the dtype of the softmax, else of the output."""
+        layer = self.softmax_layer or next(self.world.makers(self.tensor), None)
+        return layer.policy if layer is not None else self.model.policy
 
     @property
     def place(self) -> Place | None:
@@ -246,16 +262,25 @@ class World:
         """Whether the program itself casts what `model` gives to float32."""
         return model.instance.address in self.machine.program.settled
 
-    def model_ends(self) -> Iterator[End]:
-        """The outputs at which computations end, of all models that are not parts of others."""
+    def model_ends(self) -> tuple[End, ...]:
+        """The outputs at which computations end, of all models that are not parts of others in any run."""
+        return self._ends
+
+    @cached_property
+    def _ends(self) -> tuple[End, ...]:
         if self.trace.cut:
-            return
-        for model in self.models:
-            if self.is_part(model):
-                continue
-            for key, tensor in _outputs(self.machine, model.outputs):
-                for way in alternatives(tensor):
-                    yield End(self, model, way, key)
+            return ()
+        return tuple(
+            End(self, model, way, key)
+            for model in self.models
+            if not self.is_part(model) and self._ends_in_outputs(model)
+            for key, tensor in _outputs(self.machine, model.outputs)
+            for way in alternatives(tensor)
+        )
+
+    def _ends_in_outputs(self, model: Model) -> bool:
+        """Whether what `model` gives is meant as a result: a backbone's features are only where it is trained itself."""
+        return model.form != "other" and (model.form != "backbone" or model.instance.address in self._compiled)
 
     def feeds_another(self, end: End) -> bool:
         """Whether the output is a step inside another model: a model made to look at features."""
@@ -324,7 +349,7 @@ class World:
         return None if info is None else self._layer(instance, info)
 
     def _layer(self, instance: Instance, info: LayerInfo) -> Layer:
-        policy = layers.effective_policy(self.machine, instance)
+        policy = wrappers.effective_policy(self.machine, instance)
         return Layer(
             instance, info.base, info.place, policy, info.asked, info.arguments, isinstance(instance.cls, Class)
         )
@@ -333,6 +358,21 @@ class World:
         """The layer that made `tensor`, models seen through."""
         made = core(tensor).made
         return self.layer(made.layer) if made.kind == "layer" and made.layer is not None else None
+
+    def makers(self, tensor: Tensor) -> Iterator[Layer]:
+        """The layers whose dtype `tensor` has, through models, parts, operations and branches."""
+        stack, seen = [tensor], set[int]()
+        while stack:
+            made = stack.pop().made
+            if id(made) in seen:
+                continue
+            seen.add(id(made))
+            if made.kind == "layer" and made.layer is not None:
+                layer = self.layer(made.layer)
+                if layer is not None:
+                    yield layer
+            elif made.kind in ("joined", "model", "operation"):
+                stack.extend(operand for operand in reversed(made.operands) if operand.dtype == tensor.dtype)
 
     @cached_property
     def made_at(self) -> dict[Place, tuple[Instance, ...]]:
@@ -352,7 +392,12 @@ class World:
 
 def outputs_of(world: World, model: Model) -> list[Tensor]:
     """The tensors that `model` gives, in order."""
-    return [tensor for _, tensor in _outputs(world.machine, model.outputs)]
+    return tensors_of(world, model.outputs)
+
+
+def tensors_of(world: World, value: Value) -> list[Tensor]:
+    """The tensors in what a call gives, in order."""
+    return [tensor for _, tensor in _outputs(world.machine, value)]
 
 
 def core(tensor: Tensor) -> Tensor:

@@ -6,9 +6,18 @@
 from __future__ import annotations
 
 from mplint.keras_api.activations import activation_of, carries
-from mplint.keras_api.applications import application_output_dtype
+from mplint.keras_api.applications import Application, application
 from mplint.keras_api.calls import Called, Calls, calls_argument, size_parameters, vocabulary_parameters
-from mplint.keras_api.layers import Result, layer_of_function, layer_output_dtype, layer_result, policy_follows
+from mplint.keras_api.copies import COPIES, Copy, are_separate, copy_of
+from mplint.keras_api.layers import (
+    Result,
+    decisive_in_call,
+    keeps_dtype,
+    layer_of_function,
+    layer_output_dtype,
+    layer_result,
+    policy_follows,
+)
 from mplint.keras_api.names import Kind, canonical, dtype_name, generations, kind, names, versions
 from mplint.keras_api.operations import (
     Clash,
@@ -21,14 +30,18 @@ from mplint.keras_api.operations import (
     sequence,
     tensor,
 )
+from mplint.keras_api.policies import half_variables, has_variables, is_refused, nearest_policy, policy_dtype
 from mplint.keras_api.signatures import MISSING, OPAQUE, Parameter, method_parameters, methods, parameters
 
 __all__ = [
+    "COPIES",
     "MISSING",
     "OPAQUE",
+    "Application",
     "Called",
     "Calls",
     "Clash",
+    "Copy",
     "Kind",
     "Operand",
     "Operation",
@@ -36,13 +49,20 @@ __all__ = [
     "Parameter",
     "Result",
     "activation_of",
-    "application_output_dtype",
+    "application",
+    "are_separate",
     "array",
     "calls_argument",
     "canonical",
     "carries",
+    "copy_of",
+    "decisive_in_call",
     "dtype_name",
     "generations",
+    "half_variables",
+    "has_variables",
+    "is_refused",
+    "keeps_dtype",
     "kind",
     "layer_of_function",
     "layer_output_dtype",
@@ -50,8 +70,10 @@ __all__ = [
     "method_parameters",
     "methods",
     "names",
+    "nearest_policy",
     "operation",
     "parameters",
+    "policy_dtype",
     "policy_follows",
     "python",
     "sequence",

@@ -81,6 +81,21 @@ def policy_follows(path: str, generation: str) -> Literal["own", "inner"] | None
     return found
 
 
+def keeps_dtype(path: str, generation: str) -> bool:
+    """Whether the layer computes in its own dtype inside a wrapper that runs its code without calling it.
+
+    Keras 3's TimeDistributed and SpectralNormalization do so: a Dense inside them has the wrapper's dtype, whatever its
+    own is, a LayerNormalization or LSTM casts by itself.
+    """
+    return generation == "2" or bool(_measured(canonical(path), generation).get("keeps"))
+
+
+def decisive_in_call(path: str, generation: str) -> tuple[str, ...]:
+    """The arguments of a call of the layer on which the dtype or the structure of its result depends."""
+    decisive = _measured(canonical(path), generation).get("decisive", {})
+    return tuple(name.removeprefix("call.") for name in decisive if name.startswith("call."))
+
+
 def layer_carries(path: str, variant: Mapping[str, object], generation: str) -> bool | None:
     """Whether the layer only passes on elements of its input; None where that depends on what is unknown."""
     breaking = _measured(canonical(path), generation).get("carries")

@@ -1244,6 +1244,173 @@ def loop_variables(optimizer: Any, arguments: Sequence[Any], options: Mapping[st
     return found or list(getattr(optimizer, "_trainable_variables", ()))
 
 
+# --- What the program makes -------------------------------------------------------------------------------------------
+
+
+class Thing:
+    """A layer, a model or a variable, and what was seen of it. `site` is the call that made it."""
+
+    def __init__(self, thing: Any, site: tuple[Any, ...] | None) -> None:
+        self.thing = thing
+        self.site = site
+        self.outputs: set[tuple[str, ...]] = set()
+        """The dtypes of what each of its calls gave, on data or in a trace."""
+
+
+class Recorder:
+    """Notes the dtypes of what the program's own code makes, by the call that makes it.
+
+    The layers that Keras makes inside of others are left out. What a layer gives is looked at where it is called on
+    data, or in a trace: the dtypes of a KerasTensor can lie. One recorder serves as many programs as there are.
+    """
+
+    def __init__(self, tf: Any, keras: Any) -> None:
+        self._tf = tf
+        self._keras = keras
+        self._things: dict[int, Thing] = {}
+        self._name_of: Callable[[str], str | None] = lambda file: None
+        self._names: dict[str, str | None] = {}
+
+    def start(self, name_of: Callable[[str], str | None]) -> None:
+        """Forget all; from now on `name_of` gives the name of a source file, None where it is not the program's."""
+        self._things.clear()
+        self._names.clear()
+        self._name_of = name_of
+
+    def install(self) -> None:
+        """Patch Keras and TensorFlow, once."""
+        layer = self._keras.layers.Layer
+        real_new, real_call, real_weight = layer.__new__, layer.__call__, layer.add_weight
+
+        @functools.wraps(real_new)
+        def new(cls: Any, *arguments: Any, **options: Any) -> Any:
+            return self._note(real_new(cls, *arguments, **options), sys._getframe(1))
+
+        @functools.wraps(real_call)
+        def call(this: Any, *arguments: Any, **options: Any) -> Any:
+            result = real_call(this, *arguments, **options)
+            thing = self._things.get(id(this))
+            dtypes = () if thing is None else self._dtypes(result)
+            if thing is not None and dtypes:
+                thing.outputs.add(dtypes)
+            return result
+
+        @functools.wraps(real_weight)
+        def add_weight(this: Any, *arguments: Any, **options: Any) -> Any:
+            return self._note(real_weight(this, *arguments, **options), sys._getframe(1))
+
+        layer.__new__ = staticmethod(new)
+        layer.__call__, layer.add_weight = call, add_weight
+        kind = type(self._tf.Variable)
+        real_variable = kind.__call__
+
+        @functools.wraps(real_variable)
+        def variable(cls: Any, *arguments: Any, **options: Any) -> Any:
+            return self._note(real_variable(cls, *arguments, **options), sys._getframe(1))
+
+        kind.__call__ = variable
+
+    def _note(self, thing: Any, frame: types.FrameType) -> Any:
+        site = self._site(frame)
+        if (site is not None or isinstance(thing, self._keras.Model)) and id(thing) not in self._things:
+            self._things[id(thing)] = Thing(thing, site)
+        return thing
+
+    def _site(self, frame: types.FrameType | None) -> tuple[Any, ...] | None:
+        """The call in the program that makes something by itself, not by what it asks of Keras."""
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if file not in self._names:
+                self._names[file] = self._name_of(file)
+            name = self._names[file]
+            if name is not None:
+                return (name, *position(frame))
+            if file != __file__ and frame.f_code.co_name != "__new__" and not PASSING.search(file):
+                return None
+            frame = frame.f_back
+        return None
+
+    def _dtypes(self, result: Any) -> tuple[str, ...]:
+        """Of the tensors in a result, in order, mappings by sorted key; none where one of them is only symbolic."""
+        leaves = [leaf for leaf in self._leaves(result) if hasattr(leaf, "dtype") and hasattr(leaf, "shape")]
+        if any("KerasTensor" in kind.__name__ for leaf in leaves for kind in type(leaf).__mro__):
+            return ()
+        return tuple(dtype_name(leaf) for leaf in leaves)
+
+    def _leaves(self, structure: Any) -> Iterator[Any]:
+        if isinstance(structure, Mapping):
+            structure = [structure[key] for key in sorted(structure, key=str)]
+        if isinstance(structure, (list, tuple)):
+            for part in structure:
+                yield from self._leaves(part)
+        else:
+            yield structure
+
+    def exercise(self, example: Callable[[Any], Any]) -> None:
+        """Call every model that was made and never called on data, on what `example` gives for it."""
+        for thing in list(self._things.values()):
+            if isinstance(thing.thing, self._keras.Model) and not thing.outputs:
+                with contextlib.suppress(Exception):
+                    batch = example(thing.thing)
+                    if batch is not None:
+                        thing.thing(batch)
+
+    def made(self) -> list[dict[str, Any]]:
+        """All that was made, one row for each call and class."""
+        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for thing in self._things.values():
+            if thing.site is None:
+                continue
+            layer = isinstance(thing.thing, self._keras.layers.Layer)
+            kind = type(thing.thing).__name__ if layer else "variable"
+            empty: dict[str, Any] = {"policies": set(), "weights": set(), "outputs": set()}
+            row = rows.setdefault((*thing.site, kind), empty)
+            if layer:
+                with contextlib.suppress(Exception):  # a constructor that failed has left no policy
+                    row["policies"].add((str(thing.thing.compute_dtype), str(thing.thing.variable_dtype)))
+                row["weights"].update(map(dtype_name, own_variables(thing.thing)))
+                row["outputs"] |= thing.outputs
+            else:
+                row["weights"].add(dtype_name(thing.thing))
+        return [
+            {"file": key[0], "at": key[1:-1], "kind": key[-1], **{name: sorted(seen) for name, seen in row.items()}}
+            for key, row in sorted(rows.items())
+        ]
+
+    def named(self, space: Mapping[str, Any]) -> dict[str, list[tuple[str, ...]]]:
+        """What the models gave that are left in the variables of a module."""
+        seen = {name: self._things.get(id(value)) for name, value in space.items()}
+        return {
+            name: sorted(thing.outputs)
+            for name, thing in seen.items()
+            if thing is not None and thing.outputs and isinstance(thing.thing, self._keras.Model)
+        }
+
+
+PASSING = re.compile(r"[/\\](tf_)?keras[/\\]src[/\\]layers[/\\]merging[/\\]|[/\\]tensorflow[/\\]python[/\\]util[/\\]")
+"""Library code that makes a layer for its caller (`keras.layers.add`), or stands around calls."""
+
+
+def position(frame: types.FrameType) -> tuple[int, ...]:
+    """The expression that a frame is at: first row and column, last row and column, columns in bytes from 0.
+
+    The row alone where Python does not tell, as before 3.11.
+    """
+    if hasattr(frame.f_code, "co_positions"):
+        spans = frame.f_code.co_positions()
+        row, last, column, end = next(itertools.islice(spans, frame.f_lasti // 2, None), (None,) * 4)
+        if row is not None and last is not None and column is not None and end is not None:
+            return row, column, last, end
+    return (frame.f_lineno,)
+
+
+def own_variables(layer: Any) -> list[Any]:
+    """The floating variables of a layer itself, without those of the layers in it."""
+    names = ("_trainable_variables", "_non_trainable_variables", "_trainable_weights", "_non_trainable_weights")
+    held = [variable for name in names for variable in vars(layer).get(name) or ()]
+    return [variable for variable in held if "float" in dtype_name(variable)]
+
+
 # --- One run ----------------------------------------------------------------------------------------------------------
 
 
@@ -1648,8 +1815,12 @@ def run_once(job: Mapping[str, Any], run: Mapping[str, Any], framework: Framewor
     overlay = Overlay(run["texts"])
     reach = Reach(overlay, run["before"], run["texts"])
     watch = Watch(framework, Feed(framework, job["steps"], job["rows"]), tempfile.mkdtemp(dir=job["scratch"]))
+    recorder = Recorder(framework.tf, framework.keras)
     overlay.install()
     watch.install(run["replacement"])
+    if job["audit"]:
+        recorder.start(functools.partial(own_name, job))
+        recorder.install()
     framework.seed()
     if run["policy"] is not None:
         framework.keras.mixed_precision.set_global_policy(run["policy"])
@@ -1681,7 +1852,9 @@ def run_once(job: Mapping[str, Any], run: Mapping[str, Any], framework: Framewor
             makers.repeat(builders)
         builders = makers.called
     with watch.left_alone():
-        measured = [examination.measure(model) for model in chosen]
+        measured = [] if job["audit"] else [examination.measure(model) for model in chosen]
+        if job["audit"]:
+            recorder.exercise(lambda model: watch.feed.inputs(model)[0])
         if run["weights"] is not None:
             save_weights(run["weights"], chosen)
         return {
@@ -1693,8 +1866,17 @@ def run_once(job: Mapping[str, Any], run: Mapping[str, Any], framework: Framewor
             "builders": builders,
             "reach": reach.report(),
             "policy": global_policy(framework),
+            "made": recorder.made(),
+            "named": recorder.named(vars(program.module) if program.module is not None else {}),
             "seconds": time.perf_counter() - began,
         }
+
+
+def own_name(job: Mapping[str, Any], file: str) -> str | None:
+    """The path of a file that is the program's own; None of libraries."""
+    path = os.path.realpath(file)
+    inside = path == job["target"]["file"] or any(path.startswith(root + os.sep) for root in job["roots"])
+    return path if inside and "site-packages" not in path else None
 
 
 class Makers:
@@ -1885,6 +2067,8 @@ NOTHING: dict[str, Any] = {
     "builders": None,
     "reach": {},
     "policy": None,
+    "made": [],
+    "named": {},
     "seconds": 0.0,
 }
 """What is known of a run that left no result."""

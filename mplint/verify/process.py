@@ -49,7 +49,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class Job:
-    """Runs of one program, and the two of them whose weights are compared."""
+    """Runs of one program, and the two of them whose weights are compared.
+
+    With `audit` nothing is measured; instead all that the program makes is recorded.
+    """
 
     target: Target
     roots: tuple[Path, ...]
@@ -59,6 +62,7 @@ class Job:
     steps: int = 3
     rows: int = 8
     compare: tuple[str, str] | None = None
+    audit: bool = False
 
     def as_json(self, scratch: Path, *, fork: bool) -> dict[str, Any]:
         """As the harness reads it."""
@@ -79,6 +83,7 @@ class Job:
             "rows": self.rows,
             "fork": fork,
             "compare": self.compare,
+            "audit": self.audit,
             "runs": [
                 {
                     "label": run.label,

@@ -143,8 +143,40 @@ class Reached:
 
 
 @dataclass(frozen=True)
+class Made:
+    """What one call of the program made: layers or models of one class, or variables (`kind` "variable").
+
+    `at` is the first row and column and the last ones of the call, columns counted in bytes from 0; or its row alone.
+    `policies` holds pairs of compute and variable dtype, `weights` the dtypes of floating variables, `outputs` the
+    dtypes of all tensors of what each call gave, on data or in a trace.
+    """
+
+    file: str
+    at: tuple[int, ...]
+    kind: str
+    policies: tuple[tuple[str, str], ...]
+    weights: tuple[str, ...]
+    outputs: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> Made:
+        """From the report."""
+        return cls(
+            data["file"],
+            tuple(data["at"]),
+            data["kind"],
+            tuple((compute, variable) for compute, variable in data["policies"]),
+            tuple(data["weights"]),
+            tuple(map(tuple, data["outputs"])),
+        )
+
+
+@dataclass(frozen=True)
 class Run:
-    """One run of the program. `stopped`: its own training loop was ended after enough steps."""
+    """One run of the program. `stopped`: its own training loop was ended after enough steps.
+
+    `made` and `named`, the outputs of the models in module variables, are recorded for an audit alone.
+    """
 
     models: tuple[ModelRun, ...]
     others: tuple[str, ...]
@@ -154,6 +186,8 @@ class Run:
     policy: str | None
     reach: Mapping[Path, Reached]
     seconds: float
+    made: tuple[Made, ...] = ()
+    named: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Run:
@@ -170,6 +204,8 @@ class Run:
                 for path, reached in data["reach"].items()
             },
             seconds=data["seconds"],
+            made=tuple(map(Made.read, data["made"])),
+            named={name: tuple(map(tuple, outputs)) for name, outputs in data["named"].items()},
         )
 
 

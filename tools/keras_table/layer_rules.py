@@ -56,6 +56,8 @@ def layer_entry(found: Mapping[str, Any]) -> dict[str, Any] | None:
         entry["carries"] = found["breaking"]
     if found["wraps"] in ("own", "inner"):
         entry["wraps"] = found["wraps"]
+    if found["keeps"]:
+        entry["keeps"] = True
     return entry
 
 

@@ -75,10 +75,10 @@ MAX_PRODUCT = 48
 def measure() -> dict[str, Any]:
     """Layer class (its public path) -> what was found."""
     found: dict[str, Any] = {}
-    for path, cls in _classes():
+    for path, cls in classes():
         recipe = recipe_for(cls.__name__)
         if recipe is not None:
-            found[path] = _Bench(cls, recipe).measure()
+            found[path] = Bench(cls, recipe).measure()
     set_policy("float32")
     return found
 
@@ -89,7 +89,7 @@ def witness() -> list[Any]:
     for name in ("Dense", "LSTM", "RNN", "TimeDistributed", "Bidirectional", "Discretization"):
         recipe = recipe_for(name)
         assert recipe is not None
-        bench = _Bench(getattr(keras.layers, name), recipe)
+        bench = Bench(getattr(keras.layers, name), recipe)
         dtypes = (recipe.dtype,) * len(recipe.shapes)
         for form in (MIXED, OWN_PLAIN, PLAIN):
             ways = (bench.eager, bench.traced, bench.symbolic)
@@ -99,7 +99,8 @@ def witness() -> list[Any]:
     return found
 
 
-def _classes() -> Iterator[tuple[str, Any]]:
+def classes() -> Iterator[tuple[str, Any]]:
+    """Every layer class of this generation, by its public path."""
     modules = [("keras.layers", keras.layers)]
     if GENERATION == "2":
         modules.append(("keras.layers.experimental", keras.layers.experimental))
@@ -112,7 +113,7 @@ def _classes() -> Iterator[tuple[str, Any]]:
                 yield f"{prefix}.{name}", cls
 
 
-class _Bench:
+class Bench:
     """Makes and calls one layer class in many ways."""
 
     def __init__(self, cls: Any, recipe: Recipe) -> None:
@@ -168,6 +169,7 @@ class _Bench:
             "carries": carries,
             "breaking": breaking,
             "wraps": self.wraps(natural),
+            "keeps": self.keeps(),
         }
 
     def probed(self, variant: Mapping[str, Any], dtypes: tuple[str, ...]) -> dict[str, Any]:
@@ -366,6 +368,22 @@ class _Bench:
             computed = {"float32": "float32", "mixed_float16": "float16"}
             found.add("own" if result == computed[outer] else "inner" if result == computed[inner] else "?")
         return found.pop() if len(found) == 1 else None
+
+
+    def keeps(self) -> bool:
+        """Whether a float32 layer stays float32 inside a TimeDistributed that computes in float16.
+
+        Keras 3's TimeDistributed runs the inner layer's code without its casts: only what casts by itself keeps its dtype.
+        """
+        if GENERATION == "2" or self.recipe.style != "one" or self.recipe.dtype == "string":
+            return False  # Keras 2 calls the inner layer as it calls any other
+        set_policy("mixed_float16")
+        try:
+            layer = keras.layers.TimeDistributed(self.cls(**{**self.recipe.arguments(), "dtype": "float32"}))
+            batch, *shape = self.recipe.shapes[0]
+            return bool(leaf_dtypes(layer(self.value(self.recipe.dtype, (batch, 3, *shape)))) == "float32")
+        except Exception:  # noqa: BLE001
+            return False
 
 
 def carried(function: Any, shape: tuple[int, ...]) -> bool:

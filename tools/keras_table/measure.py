@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from keras_table import activations, applications, functions, layers, names, packages
+from keras_table import activations, applications, functions, layers, names, packages, policies
 
 
 def measure() -> dict[str, Any]:
@@ -24,6 +24,7 @@ def measure() -> dict[str, Any]:
         "functions": found_functions,
         "activations": activations.measure(found_functions),
         "applications": applications.measure(),
+        "policies": policies.measure(),
     }
     after = layers.witness()
     if after != before:

@@ -45,7 +45,19 @@ def files_of(second: Mapping[str, Any], third: Mapping[str, Any]) -> dict[str, d
                 for path in sorted({*second["applications"], *third["applications"]})
             }
         },
+        "policies.json": _policies(second["policies"], third["policies"], table),
     }
+
+
+def _policies(second: Mapping[str, Any], third: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Name of a policy, or canonical path of a layer -> generation -> what was measured."""
+    sections: dict[str, Any] = {}
+    for section in ("names", "variables"):
+        found = sections[section] = defaultdict(dict)
+        for generation, measured in (("2", second), ("3", third)):
+            for key, value in measured[section].items():
+                found[_canonical(key, table) if section == "variables" else key][generation] = value
+    return sections
 
 
 def _by_canonical(found: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from mplint.keras_api import Kind
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+HIDDEN: Final = "hidden layer"
+"""The role of the address of a layer that a function of the library makes: no call of the program constructs it."""
 _LAYERS: Final = frozenset({Kind.LAYER, Kind.CELL, Kind.WRAPPER, Kind.MODEL})
 
 
@@ -20,7 +22,7 @@ class LayerInfo(Value):
     """What is fixed about a layer when it is made.
 
     `base` is its library class, or the one that its class of the program derives from; `policy` its dtype policy;
-    `asked` whether the program gave it a dtype of its own.
+    `asked` whether the program gave it a dtype of its own, and `asked_at` the call of the library that it gave it to.
     """
 
     base: str
@@ -28,6 +30,7 @@ class LayerInfo(Value):
     policy: Policy
     asked: bool
     place: Place
+    asked_at: Place | None = None
 
     def argument(self, name: str) -> Value | None:
         """The constructor's argument `name`, where it was given."""

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import policies, tensors
+from mplint.interpreter.keras import policies, structures, tensors, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of
 from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, ModelUsed
 from mplint.interpreter.values import (
+    FALSE,
     FLOATS,
     NONE,
     UNKNOWN,
     Api,
-    Array,
     Bound,
-    Choice,
     Class,
     Const,
     Dict,
-    Entries,
     Function,
     Instance,
-    List,
     Made,
     Place,
     Policy,
@@ -36,18 +32,12 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     alternatives,
-    choice,
     compute_dtype,
 )
 from mplint.keras_api import Kind
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
-
-DEEPEST: Final = 8
-"""Structures of tensors nested deeper than this are not looked into."""
-_INNER: Final = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional"})
-"""Wrappers whose own dtype counts in Keras 3 and whose inner layer's dtype counts in Keras 2."""
 
 
 # -- construction
@@ -75,7 +65,7 @@ def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, 
     at = before.place if before is not None and isinstance(instance.cls, Class) else place
     policy, asked = _policy_of(m, base, bound, arguments)
     named = tuple(bound.items())
-    m.state.set((instance.address, "@layer"), LayerInfo(base, named, policy, asked, at))
+    m.state.set((instance.address, "@layer"), LayerInfo(base, named, policy, asked, at, place))
     for name, value in bound.items():
         if isinstance(instance.cls, Api) or name in ("name", "activation"):
             m.state.set((instance.address, name), value)
@@ -116,8 +106,8 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
     base = keras_base_of(m, layer)
     if info is None or base is None:
         return UNKNOWN
-    arguments = as_tensors(m, arguments, place)
-    inputs = tensors_in(m, arguments)
+    arguments = structures.as_tensors(m, arguments, place)
+    inputs = structures.tensors_in(m, arguments)
     feed(m, inputs)
     method = class_attribute(m, layer.cls, "call") if isinstance(layer.cls, Class) else None
     if isinstance(method, StaticMethod):
@@ -148,32 +138,6 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
             m.trace.tensors.count(place, False)
 
 
-def tensors_in(m: Machine, arguments: Arguments) -> tuple[Tensor, ...]:
-    """The tensors among the arguments of a call, in order."""
-    found: list[Tensor] = []
-    for value in arguments.values():
-        found.extend(flatten(m, value))
-    return tuple(found)
-
-
-def flatten(m: Machine, value: Value, depth: int = 0) -> list[Tensor]:
-    """The tensors in a structure, in its order; a container may hold itself, so not for ever."""
-    if isinstance(value, Tensor):
-        return [value]
-    if depth > DEEPEST:
-        return []
-    match value:
-        case Tuple():
-            held: tuple[Value, ...] = (*value.items, *([value.rest] if value.rest else []))
-        case List():
-            return flatten(m, m.items(value), depth)
-        case Dict():
-            held = tuple(item for _, item in m.entries(value).pairs)
-        case _:
-            return []
-    return [tensor for item in held for tensor in flatten(m, item, depth + 1)]
-
-
 def feed(m: Machine, inputs: tuple[Tensor, ...]) -> None:
     """The results of models that go into another layer or model make those models parts of something larger."""
     for tensor in inputs:
@@ -192,19 +156,21 @@ def run_call(
     keywords = dict(arguments.keywords)
     if _autocasts(info):
         if args:
-            args[0] = autocast(m, args[0], compute, place)
+            args[0] = structures.autocast(m, args[0], compute, place)
         elif keywords:
             first = next(iter(keywords))
-            keywords[first] = autocast(m, keywords[first], compute, place)
+            keywords[first] = structures.autocast(m, keywords[first], compute, place)
         if m.generation == "3":
-            args = [autocast(m, value, compute, place) for value in args]
-            keywords = {name: autocast(m, value, compute, place) for name, value in keywords.items()}
-    symbolic = any(tensor.symbolic for value in (*args, *keywords.values()) for tensor in flatten(m, value))
-    args = [real(m, value, place) for value in args]
-    keywords = {name: real(m, value, place) for name, value in keywords.items()}
+            args = [structures.autocast(m, value, compute, place) for value in args]
+            keywords = {name: structures.autocast(m, value, compute, place) for name, value in keywords.items()}
+    symbolic = any(tensor.symbolic for value in (*args, *keywords.values()) for tensor in structures.flatten(m, value))
+    args = [structures.real(m, value, place) for value in args]
+    keywords = {name: structures.real(m, value, place) for name, value in keywords.items()}
     passed = Arguments(tuple(args), tuple(keywords.items()), arguments.rest, arguments.more)
     result = call_function(m, method, passed.behind(layer), place, in_call=layer)
-    return _changed(m, result, place, lambda tensor: _with_data(tensor, False)) if symbolic else result
+    return (
+        structures.changed(m, result, place, lambda tensor: structures.with_data(tensor, False)) if symbolic else result
+    )
 
 
 def _autocasts(info: LayerInfo) -> bool:
@@ -221,71 +187,6 @@ def build(m: Machine, layer: Instance, place: Place) -> None:
         call_function(m, method, Arguments((layer, Unknown(Symbol("shape", layer.cls.code.qualname)))), place)
 
 
-def autocast(m: Machine, value: Value, dtype: str | None, place: Place) -> Value:
-    """What a layer that computes in `dtype` sees of the tensors in `value`: floating ones are cast."""
-
-    def cast(tensor: Tensor) -> Tensor:
-        if (tensor.dtype is not None and tensor.dtype not in FLOATS) or tensor.dtype == dtype:
-            return tensor
-        kept = dtype if tensor.dtype is not None or tensor.made.kind == "argument" else None
-        made = Made("cast", place, m.context, by="autocast", operands=(tensor,), computed_in=kept)
-        return Tensor(kept, made, tensor.symbolic, tensor.softmax)
-
-    return _changed(m, value, place, cast)
-
-
-def _changed(m: Machine, value: Value, place: Place, change: Callable[[Tensor], Tensor], depth: int = 0) -> Value:
-    """`value` with `change` done to each tensor in it; the same object where nothing changes."""
-    if isinstance(value, Tensor):
-        return change(value)
-    if depth > DEEPEST:
-        return value
-    match value:
-        case Tuple():
-            items = tuple(_changed(m, item, place, change, depth + 1) for item in value.items)
-            rest = _changed(m, value.rest, place, change, depth + 1) if value.rest is not None else None
-            same = rest is value.rest and all(a is b for a, b in zip(items, value.items, strict=True))
-            return value if same else Tuple(items, rest)
-        case List():
-            held = m.items(value)
-            changed = _changed(m, held, place, change, depth + 1)
-            return value if changed is held else changed
-        case Dict():
-            entries = m.entries(value)
-            pairs = tuple((key, _changed(m, held, place, change, depth + 1)) for key, held in entries.pairs)
-            if all(a[1] is b[1] for a, b in zip(pairs, entries.pairs, strict=True)):
-                return value
-            return m.new_dict(place, Entries(pairs, entries.rest))
-        case Choice():
-            return choice([_changed(m, option, place, change, depth + 1) for option in value.options])
-        case _:
-            return value
-
-
-def _with_data(tensor: Tensor, data: bool) -> Tensor:
-    if tensor.symbolic is not data:
-        return tensor
-    return Tensor(tensor.dtype, tensor.made, not data, tensor.softmax, tensor.autocast)
-
-
-def real(m: Machine, value: Value, place: Place) -> Value:
-    """Symbolic tensors as the code inside a layer sees them: with data."""
-    return _changed(m, value, place, lambda tensor: _with_data(tensor, True))
-
-
-def as_tensors(m: Machine, arguments: Arguments, place: Place) -> Arguments:
-    """What a layer or model makes of the arrays that it is called with: tensors, double precision as float32."""
-
-    def tensor(value: Value) -> Value:
-        if not isinstance(value, Array):
-            return value
-        dtype = "float32" if value.dtype == "float64" else value.dtype
-        return Tensor(dtype, Made("argument", place, m.context), False)
-
-    keywords = tuple((name, tensor(value)) for name, value in arguments.keywords)
-    return Arguments(tuple(tensor(value) for value in arguments.args), keywords, arguments.rest, arguments.more)
-
-
 def read_variable(m: Machine, owner: Instance, value: Value) -> Value:
     """An attribute as the program reads it: a layer's own variable comes in the compute dtype inside a `call`."""
     if isinstance(value, Tensor) and value.autocast:
@@ -297,66 +198,66 @@ def read_variable(m: Machine, owner: Instance, value: Value) -> Value:
     return value
 
 
-def library_call(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place) -> Value:
-    """What the library's own `call` gives."""
-    inputs = tensors_in(m, arguments)
-    compute = compute_dtype(effective_policy(m, layer).name)
-    symbolic = any(tensor.symbolic for tensor in inputs) or (False if inputs else None)
+def library_call(
+    m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place, scope: str | None = None
+) -> Value:
+    """What the library's own `call` gives; `scope` is the dtype of a wrapper that runs it without calling the layer."""
+    inputs = structures.tensors_in(m, arguments)
+    compute = compute_dtype(wrappers.effective_policy(m, layer).name)
+    if scope is not None and not keras_api.keeps_dtype(info.base, m.generation):
+        compute = scope
     if info.base == "keras.layers.Lambda":
-        return _lambda(m, layer, info, arguments, place)
-    softmax = activation_is_softmax(m, info, compute)
-    variant = constants(m, info)
+        return _lambda(m, layer, info, arguments, place, compute)
+    symbolic = any(tensor.symbolic for tensor in inputs) or (False if inputs else None)
+    made = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
+    inside = wrappers.result(m, info, compute, arguments, place, library_call)
+    if inside is not None:
+        return structures.changed(m, inside, place, lambda tensor: _passed_on(m, tensor, made, symbolic))
     found: keras_api.Result | None = None
     if compute is not None:
         dtypes = tuple(tensor.dtype for tensor in inputs)
+        variant = {**constants(m, info), **_call_constants(m, info, arguments)}
         found = keras_api.layer_result(info.base, compute, variant, dtypes, m.generation)
-    made = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
     activation = info.argument("activation")
     if isinstance(activation, Instance) and info_of(m, activation) is not None:  # a layer, with a policy of its own
         given = m.call(activation, Arguments((Tensor(compute, made, False),)), place)
         found = given.dtype if isinstance(given, Tensor) else None
     carried: Made | None = None
-    inside_result = _wrapped_result(m, info, arguments, place)
-    if isinstance(inside_result, Tensor):
-        carried = inside_result.softmax
-        found = inside_result.dtype if m.generation == "2" else found  # Keras 2 passes on what the inner one gives
-    elif softmax:
-        inner = _inner(m, info)
-        inside = compute_dtype(effective_policy(m, inner).name) if inner is not None else compute
-        carried = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=inside)
+    if activation_is_softmax(m, info, compute):
+        carried = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
     elif len(inputs) == 1 and _carries(m, info):
         carried = inputs[0].softmax
     return tensors.structured(m, found, Tensor(None, made, symbolic, carried), place)
 
 
-def _wrapped_result(m: Machine, info: LayerInfo, arguments: Arguments, place: Place) -> Value | None:
-    """What the model, or the layer of the program, inside a wrapper gives; None of other layers."""
-    inner = _inner(m, info) if info.base in _INNER else None
-    if inner is None or not arguments.args:
-        return None
-    held = info_of(m, inner)
-    if held is None or (isinstance(inner.cls, Api) and keras_api.kind(held.base) is not Kind.MODEL):
-        return None
-    return m.call(inner, Arguments((real(m, arguments.args[0], place),)), place)
+def _passed_on(m: Machine, tensor: Tensor, made: Made, symbolic: bool | None) -> Tensor:
+    """A result inside a wrapper as the wrapper gives it.
 
-
-def effective_policy(m: Machine, layer: Instance) -> Policy:
-    """The policy that decides what `layer` computes in.
-
-    Of TimeDistributed and Bidirectional, Keras 2 takes the inner one's.
+    The softmax of a library layer inside becomes the wrapper's; that of a model or of the program's code stays.
     """
-    info = info_of(m, layer)
-    if info is None:
-        return Policy(None)
-    if m.generation == "2" and info.base in _INNER:
-        inner = _inner(m, info)
-        return effective_policy(m, inner) if inner is not None else Policy(None)
-    return info.policy
+    softmax = tensor.softmax
+    if softmax is not None and softmax.layer is not None:
+        info = info_of(m, softmax.layer)
+        inner = info_of(m, made.layer) if made.layer is not None else None
+        if info is not None and inner is not None and softmax.layer == wrappers.inner(m, inner):
+            softmax = Made(
+                "layer", made.place, made.context, by=made.by, layer=made.layer, operands=made.operands,
+                computed_in=softmax.computed_in,
+            )  # fmt: skip
+    return Tensor(tensor.dtype, made, symbolic, softmax)
 
 
-def _inner(m: Machine, info: LayerInfo) -> Instance | None:
-    value = info.argument("layer")
-    return value if isinstance(value, Instance) else None
+def _call_constants(m: Machine, info: LayerInfo, arguments: Arguments) -> dict[str, object]:
+    """The arguments of a call that decide what it gives, as the table takes them."""
+    found: dict[str, object] = {}
+    given = dict(arguments.keywords)
+    for name in keras_api.decisive_in_call(info.base, m.generation):
+        value = given.get(name)
+        if value is not None and value not in (FALSE, NONE):
+            found[f"call.{name}"] = value.value if isinstance(value, Const) else keras_api.OPAQUE
+        elif arguments.more is not None:
+            found[f"call.{name}"] = keras_api.OPAQUE
+    return found
 
 
 def constants(m: Machine, info: LayerInfo) -> dict[str, object]:
@@ -379,10 +280,6 @@ def activation_is_softmax(m: Machine, info: LayerInfo, compute: str | None) -> b
     """Whether what the layer gives is a softmax."""
     if info.base == "keras.layers.Softmax":
         return True
-    if info.base in _INNER:
-        inner = _inner(m, info)
-        held = info_of(m, inner) if inner is not None else None
-        return held is not None and activation_is_softmax(m, held, compute)
     value = info.argument("activation")
     return value is not None and is_softmax(m, value, compute, info.place)
 
@@ -416,12 +313,13 @@ def _carries(m: Machine, info: LayerInfo) -> bool:
     return keras_api.carries(info.base, constants(m, info), m.generation)
 
 
-def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place) -> Value:
+def _lambda(
+    m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place, compute: str | None
+) -> Value:
     function = info.argument("function")
-    compute = compute_dtype(info.policy.name)
     if function is None or not arguments.args:
         return UNKNOWN
-    cast = autocast(m, arguments.args[0], compute, place)
+    cast = structures.autocast(m, arguments.args[0], compute, place)
     extra = info.argument("arguments")
     keywords: tuple[tuple[str, Value], ...] = ()
     if isinstance(extra, Dict):
@@ -430,7 +328,7 @@ def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, 
             for key, value in m.entries(extra).pairs
             if isinstance(key, Const) and isinstance(key.value, str)
         )
-    passed = Arguments((real(m, cast, place), *arguments.args[1:]), keywords)
+    passed = Arguments((structures.real(m, cast, place), *arguments.args[1:]), keywords)
     if isinstance(function, Function):
         result = call_function(m, function, passed, place, in_call=layer)
     else:
@@ -445,5 +343,7 @@ def _lambda(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, 
             operands=(result,),
             computed_in=result.made.computed_in,
         )
-        return Tensor(result.dtype, made, any(t.symbolic for t in flatten(m, arguments.args[0])), result.softmax)
+        return Tensor(
+            result.dtype, made, any(t.symbolic for t in structures.flatten(m, arguments.args[0])), result.softmax
+        )
     return result

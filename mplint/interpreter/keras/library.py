@@ -9,9 +9,9 @@ from mplint import keras_api
 from mplint.interpreter import options, python, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import calling, layers, models, policies, tensors
+from mplint.interpreter.keras import applications, calling, layers, models, policies, tensors
 from mplint.interpreter.keras.info import info_of, is_layer_path, keras_base_of
-from mplint.interpreter.trace import Compiled, ModelMade
+from mplint.interpreter.trace import Compiled, VariableMade
 from mplint.interpreter.values import (
     NEVER,
     NONE,
@@ -80,7 +80,7 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
         case Kind.POLICY_GETTER:
             return m.policy
         case Kind.APPLICATION:
-            return _application(m, path, place)
+            return applications.make(m, path, arguments, place)
         case Kind.DTYPE:
             return Array(keras_api.dtype_name(path))
         case Kind.FUNCTION | Kind.ACTIVATION | Kind.LOSS | Kind.METRIC | Kind.OPTIMIZER | Kind.CALLBACK:
@@ -155,14 +155,6 @@ def _callables(m: Machine, path: str, arguments: Arguments, place: Place) -> Val
         if name in called and isinstance(value, (Function, Bound, Partial)):
             m.call(value, Arguments((), (), UNKNOWN), place)
     return UNKNOWN
-
-
-def _application(m: Machine, path: str, place: Place) -> Value:
-    model = Instance(m.allocate(place, "model"), Api("keras.Model"))
-    layers.begin(m, model, "keras.Model", place)
-    m.state.set((model.address, "@form"), Const("other"))
-    m.record(ModelMade(model, place, m.context, "other", m.policy))
-    return model
 
 
 _NUMPY_MAKERS: Final = {"ones": 1, "zeros": 1, "empty": 1, "full": 2, "eye": 3, "array": 1, "asarray": 1, "identity": 1}
@@ -313,6 +305,7 @@ def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
     bound = layers.bind(m, "tensorflow.Variable", arguments)
     wanted = bound.get("dtype")
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
+    m.record(VariableMade(place, dtype))
     return Tensor(dtype, Made("variable", place, m.context, by="tensorflow.Variable"), False)
 
 
@@ -457,7 +450,7 @@ def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place:
 def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, place: Place) -> Value:
     """`self.add_weight(…)`: float variables of a layer are read in its compute dtype, unless told otherwise."""
     bound = dict(arguments.keywords)
-    wanted = bound.get("dtype")
+    wanted = arguments.get("dtype", 2)
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
     if dtype is None and (wanted is None or wanted == NONE):
         from mplint.interpreter.values import variable_dtype
@@ -465,4 +458,5 @@ def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, p
         dtype = variable_dtype(policy.name)
     off = Const(False)
     casts = bound.get("autocast", NONE) != off and bound.get("experimental_autocast", NONE) != off
+    m.record(VariableMade(place, dtype))
     return Tensor(dtype, Made("variable", place, m.context, by="add_weight", layer=layer), False, None, casts)

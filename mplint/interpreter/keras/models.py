@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import layers, policies
+from mplint.interpreter.keras import layers, policies, structures
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
 from mplint.interpreter.values import (
@@ -58,7 +58,7 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
         policy, asked = policies.as_policy(m, given["dtype"]), given["dtype"] != NONE
     elif arguments.more is not None:
         policy = Policy(None)
-    m.state.set((model.address, "@layer"), LayerInfo(base, tuple(given.items()), policy, asked, made_at))
+    m.state.set((model.address, "@layer"), LayerInfo(base, tuple(given.items()), policy, asked, made_at, place))
     if "name" in given:
         m.state.set((model.address, "name"), given["name"])
     if base == "keras.Sequential":
@@ -81,7 +81,7 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
 
 def freeze(m: Machine, value: Value, depth: int = 0) -> Value:
     """A structure of tensors as it is now: a list that the program changes later does not change the model."""
-    if depth > layers.DEEPEST:
+    if depth > structures.DEEPEST:
         return UNKNOWN
     match value:
         case List():
@@ -132,8 +132,8 @@ def layers_of(m: Machine, model: Instance) -> Tuple:
 
 def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
     """`model(inputs, …)`."""
-    arguments = layers.as_tensors(m, arguments, place)
-    inputs = layers.tensors_in(m, arguments)
+    arguments = structures.as_tensors(m, arguments, place)
+    inputs = structures.tensors_in(m, arguments)
     layers.feed(m, inputs)
     inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
     if inner:
@@ -273,7 +273,7 @@ def _known_layers(m: Machine, model: Instance) -> list[Instance]:
         return [layer for layer in layers_of(m, model).items if isinstance(layer, Instance)]
     held = m.state.get((model.address, "@outputs"))
     found: dict[Instance, None] = {}
-    for tensor in layers.flatten(m, held) if isinstance(held, Value) else []:
+    for tensor in structures.flatten(m, held) if isinstance(held, Value) else []:
         made = [way.made for way in alternatives(tensor)]
         for step in (*made, *steps([tensor])):
             if step.layer is not None:
@@ -282,7 +282,8 @@ def _known_layers(m: Machine, model: Instance) -> list[Instance]:
 
 
 def _layers_attribute(m: Machine, model: Instance, place: Place) -> Value:
-    found = _known_layers(m, model)
+    hidden = _hidden_layer(m, model)
+    found = _known_layers(m, model) if hidden is None else [hidden]
     for layer in found:
         m.state.set((layer.address, "@of"), model)
     if form_of(m, model) == "sequential":
@@ -302,7 +303,17 @@ def _get_layer(m: Machine, model: Instance, arguments: Arguments) -> Value:
         if wanted is not None and m.field(layer.address, "name") == wanted:
             m.state.set((layer.address, "@of"), model)
             return layer
-    return UNKNOWN
+    hidden = _hidden_layer(m, model)
+    if hidden is None or not isinstance(wanted, Const) or str(wanted.value).startswith("input"):
+        return UNKNOWN
+    m.state.set((hidden.address, "@of"), model)
+    return hidden
+
+
+def _hidden_layer(m: Machine, model: Instance) -> Instance | None:
+    """The layer that stands for each of those that only the library knows: all have one policy, and give its dtype."""
+    held = m.state.get((model.address, "@hidden"))
+    return held if isinstance(held, Instance) else None
 
 
 def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: Place) -> Value | None:

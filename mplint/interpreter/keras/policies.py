@@ -1,14 +1,19 @@
-"""Dtype policies: making them, setting the global one, and reading them back."""
+"""Dtype policies: making them, setting the global one, and reading them back.
+
+Every copy of Keras has a global policy of its own.  The machine holds that of the copy that `tf.keras` is, and in its
+`elsewhere` those of other copies, as far as they were set.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.keras.info import LayerInfo, info_of
-from mplint.interpreter.trace import PolicySet
+from mplint.interpreter.trace import LayerMade, ModelMade, PolicyRefused, PolicyReset, PolicySet
 from mplint.interpreter.values import (
     FLOATS,
+    HALF_POLICIES,
     NONE,
     UNKNOWN,
     Api,
@@ -26,31 +31,38 @@ from mplint.interpreter.values import (
     compute_dtype,
     variable_dtype,
 )
+from mplint.keras_api import COPIES, Copy, are_separate, copy_of
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
 
-_NAMES = FLOATS | {"mixed_float16", "mixed_bfloat16"}
+_FLOATX: Final = (None, "floatx")
+_HELD: Final = (None, "@policy held")
+"""Whether a policy was set: then `set_floatx` does not change it any more."""
+_DEFAULT: Final = Policy("float32")
 
 
-def as_policy(m: Machine, value: Value | None) -> Policy:
-    """The policy that a layer gets from its argument `dtype=value`."""
+# -- which policy a name or an object stands for
+
+
+def as_policy(m: Machine, value: Value | None, default: Policy) -> Policy:
+    """The policy that a layer gets from its argument `dtype=value`; `default` is the global one."""
     match value:
         case None:
-            return m.policy
+            return default
         case Const(value=None):
-            return m.policy
+            return default
         case Policy():
             return value
         case Const(value=str(name)):
-            return named(name)
+            return named(m, name, "layer")
         case DType(name=name):
             return Policy(name)
         case Api(path=path, spelled=spelled):
             return Policy(keras_api.dtype_name(path) or keras_api.dtype_name(spelled or path))
         case Choice():
-            found = [as_policy(m, option) for option in value.options]
+            found = [as_policy(m, option, default) for option in value.options]
             return found[0] if all(policy.name == found[0].name for policy in found) else Policy(None)
         case Dict():  # the serialised form: {"class_name": "DTypePolicy", "config": {"name": …}}
             return Policy(None)
@@ -58,41 +70,151 @@ def as_policy(m: Machine, value: Value | None) -> Policy:
             return Policy(None)
 
 
-def named(name: str) -> Policy:
-    """The policy called `name`; of an unknown name nothing is known."""
-    if name in _NAMES:
-        return Policy(name)
-    dtype = keras_api.dtype_name(name)
+def named(m: Machine, name: str, use: keras_api.Use) -> Policy:
+    """The policy called `name`; of one that the generation does not take there nothing is known."""
+    if name.startswith("mixed_"):
+        return Policy(name if name in HALF_POLICIES else None)
+    dtype = keras_api.policy_dtype(name, use, m.generation)
     return Policy(dtype if dtype in FLOATS else None)
 
 
-def make(m: Machine, arguments: Arguments) -> Value:
+def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place) -> None:
+    """Note it where Keras raises over `value` as a policy, or takes it although nothing can train under it."""
+    wrong = _wrong_name(m, value, use)
+    if wrong is not None:
+        m.record(PolicyRefused(place, m.context, value, wrong, use, m.guards > 0))
+
+
+def _wrong_name(m: Machine, value: Value | None, use: keras_api.Use) -> str | None:
+    match value:
+        case Const(value=str(name)):
+            if keras_api.is_refused(name, use, m.generation):
+                return name
+            dtype = keras_api.policy_dtype(name, use, m.generation)
+            return name if use == "setter" and dtype is not None and dtype not in FLOATS else None
+        case DType(name=name) if use != "layer":
+            return name
+        case Api(path=path, spelled=spelled) if use != "layer":
+            return keras_api.dtype_name(path) or keras_api.dtype_name(spelled or path)
+        case _:
+            return None
+
+
+def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """`Policy(name)`."""
     value = arguments.get("name", 0)
     if value is None:
         return Policy(None)
-    made = as_policy(m, value)
-    return Policy(made.name)
+    if callee.path not in ("keras.DTypePolicy", "keras.FloatDTypePolicy"):
+        return Policy(None)
+    check_name(m, value, "constructor", place)
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return named(m, value.value, "constructor")
+    return Policy(as_policy(m, value, current(m, callee.spelled)).name)
 
 
-def set_global(m: Machine, arguments: Arguments, place: Place, keyword: str = "policy") -> Value:
+# -- the global policy
+
+
+def current(m: Machine, spelled: str) -> Policy:
+    """The global policy of the copy of Keras that the name `spelled` comes from."""
+    found = m.policy
+    copy, main = copy_of(spelled), _main(m)
+    if copy == main:
+        return Policy(found.name, found.set_by) if found.elsewhere else found
+    other = dict(found.elsewhere).get(copy)
+    if other is not None:
+        return other
+    if found.set_by and _separate(m, copy, main):
+        return _DEFAULT
+    return Policy(found.name, found.set_by)
+
+
+def _main(m: Machine) -> Copy:
+    return "keras" if m.generation == "3" else "tensorflow.keras"
+
+
+def _separate(m: Machine, one: Copy, other: Copy) -> bool:
+    return are_separate(one, other, m.generation, m.program.sets_legacy_switch)
+
+
+def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """`set_global_policy(policy)` in all its spellings."""
-    value = arguments.get(keyword, 0)
+    value = arguments.get("policy", 0)
     if value is None:
         value = arguments.get("name", 0) or arguments.get("value", 0)
     if isinstance(value, Choice):
         value = m.choose(value, place)
     if isinstance(value, Unknown) and value.symbol is not None:
         value = m.settle(value)
-    policy = Policy("float32") if value is None or value == NONE else as_policy(m, value)
-    put(m, Policy(policy.name, (place,)), place)
+    check_name(m, value, "setter", place)
+    if value is None or value == NONE:
+        policy = _of_floatx(m)
+    elif isinstance(value, Const) and isinstance(value.value, str):
+        policy = named(m, value.value, "setter")
+    else:
+        policy = as_policy(m, value, Policy(None))
+    put(m, policy.name, place, callee.spelled)
+    m.state.set(_HELD, Const(value is not None and value != NONE))
     return NONE
 
 
-def put(m: Machine, policy: Policy, place: Place) -> None:
-    """Make `policy` the global one."""
-    m.set_policy(policy)
-    m.record(PolicySet(place, m.context, policy))
+def put(m: Machine, name: str | None, place: Place, spelled: str) -> None:
+    """Make the policy called `name` the global one of the copy of Keras that `spelled` comes from."""
+    policy = Policy(name, (place,))
+    before = m.policy
+    copy, main = copy_of(spelled), _main(m)
+    others = dict(before.elsewhere)
+    if _separate(m, copy, main):
+        others[copy] = policy
+        m.set_policy(Policy(before.name, before.set_by, tuple(sorted(others.items()))))
+    else:
+        if m.program.has_several_kerases:
+            for other in COPIES:
+                if _separate(m, copy, other):
+                    others[other] = current(m, other)
+                else:
+                    others.pop(other, None)
+        m.set_policy(Policy(name, (place,), tuple(sorted(others.items()))))
+    m.record(PolicySet(place, m.context, policy, copy))
+
+
+def _of_floatx(m: Machine) -> Policy:
+    return as_policy(m, floatx(m), _DEFAULT)
+
+
+def floatx(m: Machine) -> Value:
+    """The dtype that Keras takes where none is asked for."""
+    held = m.state.get(_FLOATX)
+    return held if isinstance(held, Value) else Const("float32")
+
+
+def set_floatx(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
+    """`set_floatx(dtype)`: the policy too, as long as none was set.
+
+    Keras 3 also keeps the one that the first layer was made under.
+    """
+    value = arguments.get("floatx", None) or arguments.get("value", 0)
+    m.state.set(_FLOATX, value if value is not None else UNKNOWN)
+    held = m.state.get(_HELD) == Const(True)
+    if m.generation == "3":
+        held = held or any(isinstance(event, (LayerMade, ModelMade)) for event in m.trace.events)
+    if not held:
+        put(m, as_policy(m, value, Policy(None)).name, place, callee.spelled)
+    return NONE
+
+
+def clear_session(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
+    """`clear_session()`: Keras 3 forgets the global policy and takes the one of `floatx` again; Keras 2 keeps it."""
+    if m.generation == "3" and not _separate(m, copy_of(callee.spelled), _main(m)):
+        before = m.policy
+        m.record(PolicyReset(place, m.context, before))
+        m.set_policy(Policy(_of_floatx(m).name, (place,), before.elsewhere))
+        m.state.set(_HELD, Const(False))
+    return NONE
+
+
+# -- attributes
 
 
 def attribute(m: Machine, policy: Policy, name: str) -> Value:
@@ -114,6 +236,6 @@ def assigned(m: Machine, target: Instance, name: str, value: Value) -> bool:
     info = info_of(m, target)
     if info is None:
         return False
-    policy = as_policy(m, value)
+    policy = as_policy(m, value, Policy(None))
     m.state.set((target.address, "@layer"), LayerInfo(info.base, info.arguments, policy, True, info.place))
     return True

@@ -1,0 +1,125 @@
+"""Models of keras.applications: Functional models whose inside the table knows, not the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from mplint import keras_api
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras import layers
+from mplint.interpreter.keras.info import HIDDEN, LayerInfo
+from mplint.interpreter.trace import ModelMade
+from mplint.interpreter.values import (
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Api,
+    Const,
+    Instance,
+    Made,
+    Place,
+    Tensor,
+    Value,
+    alternatives,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_DEFAULTS: Final = {"include_top": TRUE, "classifier_activation": Const("softmax"), "input_tensor": NONE, "name": NONE}
+
+
+def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
+    """`MobileNetV2(…)`: a model of a hidden body and, with its top, of a head behind it.
+
+    Everything computes in the global policy of now.  With an `include_top` that is not known the model is of the form
+    "other", since what it ends in is not known either; without its top it is a "backbone".
+    """
+    model = Instance(m.allocate(place, "model"), Api("keras.Model"))
+    layers.begin(m, model, "keras.Model", place)
+    found = keras_api.application(path, m.generation)
+    dtype = found.output_dtypes.get(m.policy.name) if found is not None and m.policy.name is not None else None
+    form = "other"
+    if found is not None and dtype is not None:
+        given = _given(m, path, arguments)
+        inputs = _input(m, given["input_tensor"], place)
+        output = _body(m, model, path, inputs, dtype, place)
+        top = given["include_top"]
+        if isinstance(top, Const):
+            form = "functional" if top.value else "backbone"
+        if form == "functional":
+            output = _head(m, found, given["classifier_activation"], output, place)
+        elif form == "other" and not isinstance(given["classifier_activation"], Const):
+            output = UNKNOWN  # a function of the program, perhaps, that casts
+        m.state.set((model.address, "name"), given["name"])
+        m.state.set((model.address, "@form"), Const("functional"))
+        m.state.set((model.address, "@inputs"), _source(inputs))
+        m.state.set((model.address, "@outputs"), output)
+    else:
+        m.state.set((model.address, "@form"), Const("other"))
+    m.record(ModelMade(model, place, m.context, form, m.policy))
+    return model
+
+
+def _given(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
+    """The arguments that matter; what may be among arguments that are not known is not known."""
+    bound = layers.bind(m, path, arguments)
+    return {
+        name: bound.get(name, default if arguments.sure else UNKNOWN) for name, default in _DEFAULTS.items()
+    }
+
+
+def _input(m: Machine, tensor: Value, place: Place) -> Value:
+    """What the body is called on: the tensor that the program gives, else an input of the model's own."""
+    if isinstance(tensor, Tensor):
+        layers.feed(m, (tensor,))
+        if tensor.symbolic:
+            return tensor
+    elif tensor != NONE:
+        return UNKNOWN
+    return Tensor("float32", Made("input", place, m.context, by="keras.Input", computed_in="float32"), True)
+
+
+def _source(tensor: Value) -> Value:
+    """The input of a model that computes `tensor`, as the applications ask for it: the source of `input_tensor`."""
+    if not isinstance(tensor, Tensor):
+        return UNKNOWN
+    found = {id(source.made): source for source in _sources(tensor)}
+    return next(iter(found.values())) if len(found) == 1 else UNKNOWN
+
+
+def _sources(tensor: Tensor) -> Iterator[Tensor]:
+    stack, seen = [tensor], set[int]()
+    while stack:
+        here = stack.pop()
+        if id(here.made) in seen:
+            continue
+        seen.add(id(here.made))
+        if here.made.kind == "input":
+            yield here
+        stack.extend(here.made.operands)
+
+
+def _body(m: Machine, model: Instance, path: str, inputs: Value, dtype: str, place: Place) -> Tensor:
+    """What the layers below the head give, and one layer that stands for each of them."""
+    layer = Instance(m.allocate(place, HIDDEN), Api("keras.Layer"))
+    m.state.set((layer.address, "@layer"), LayerInfo("keras.Layer", (), m.policy, False, place))
+    operands = (inputs,) if isinstance(inputs, Tensor) else ()
+    made = Made("operation", place, m.context, by=path, layer=layer, operands=operands, computed_in=dtype)
+    output = Tensor(dtype, made, True)
+    m.state.set((layer.address, "@output"), output)
+    m.state.set((model.address, "@hidden"), layer)
+    return output
+
+
+def _head(m: Machine, found: keras_api.Application, activation: Value, body: Value, place: Place) -> Value:
+    """What the head gives: a layer of the library, but one that the program never sees made."""
+    layer = Instance(m.allocate(place, f"{HIDDEN} at the end"), Api(found.head))
+    name = Const(found.head_name)
+    info = LayerInfo(found.head, (("activation", activation), ("name", name)), m.policy, False, place)
+    m.state.set((layer.address, "@layer"), info)
+    m.state.set((layer.address, "name"), name)
+    output = layers.library_call(m, layer, info, Arguments((body,)), place)
+    layers.record_call(m, layer, place, (body,) if isinstance(body, Tensor) else (), output)
+    return output

@@ -1,0 +1,120 @@
+"""Structures of tensors: the lists, tuples and dicts that layers take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.values import (
+    FLOATS,
+    Array,
+    Choice,
+    Dict,
+    Entries,
+    List,
+    Made,
+    Place,
+    Tensor,
+    Tuple,
+    Value,
+    choice,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+DEEPEST: Final = 8
+"""Structures of tensors nested deeper than this are not looked into."""
+
+
+def tensors_in(m: Machine, arguments: Arguments) -> tuple[Tensor, ...]:
+    """The tensors among the arguments of a call, in order."""
+    found: list[Tensor] = []
+    for value in arguments.values():
+        found.extend(flatten(m, value))
+    return tuple(found)
+
+
+def flatten(m: Machine, value: Value, depth: int = 0) -> list[Tensor]:
+    """The tensors in a structure, in its order; a container may hold itself, so not for ever."""
+    if isinstance(value, Tensor):
+        return [value]
+    if depth > DEEPEST:
+        return []
+    match value:
+        case Tuple():
+            held: tuple[Value, ...] = (*value.items, *([value.rest] if value.rest else []))
+        case List():
+            return flatten(m, m.items(value), depth)
+        case Dict():
+            held = tuple(item for _, item in m.entries(value).pairs)
+        case _:
+            return []
+    return [tensor for item in held for tensor in flatten(m, item, depth + 1)]
+
+
+def autocast(m: Machine, value: Value, dtype: str | None, place: Place) -> Value:
+    """What a layer that computes in `dtype` sees of the tensors in `value`: floating ones are cast."""
+
+    def cast(tensor: Tensor) -> Tensor:
+        if (tensor.dtype is not None and tensor.dtype not in FLOATS) or tensor.dtype == dtype:
+            return tensor
+        kept = dtype if tensor.dtype is not None or tensor.made.kind == "argument" else None
+        made = Made("cast", place, m.context, by="autocast", operands=(tensor,), computed_in=kept)
+        return Tensor(kept, made, tensor.symbolic, tensor.softmax)
+
+    return changed(m, value, place, cast)
+
+
+def changed(m: Machine, value: Value, place: Place, change: Callable[[Tensor], Value], depth: int = 0) -> Value:
+    """`value` with `change` done to each tensor in it; the same object where nothing changes."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if depth > DEEPEST:
+        return value
+    match value:
+        case Tuple():
+            items = tuple(changed(m, item, place, change, depth + 1) for item in value.items)
+            rest = changed(m, value.rest, place, change, depth + 1) if value.rest is not None else None
+            same = rest is value.rest and all(a is b for a, b in zip(items, value.items, strict=True))
+            return value if same else Tuple(items, rest)
+        case List():
+            held = m.items(value)
+            items_now = changed(m, held, place, change, depth + 1)
+            return value if items_now is held else items_now
+        case Dict():
+            entries = m.entries(value)
+            pairs = tuple((key, changed(m, held, place, change, depth + 1)) for key, held in entries.pairs)
+            if all(a[1] is b[1] for a, b in zip(pairs, entries.pairs, strict=True)):
+                return value
+            return m.new_dict(place, Entries(pairs, entries.rest))
+        case Choice():
+            return choice([changed(m, option, place, change, depth + 1) for option in value.options])
+        case _:
+            return value
+
+
+def with_data(tensor: Tensor, data: bool) -> Tensor:
+    """A tensor with data in place of a symbolic one, or the reverse."""
+    if tensor.symbolic is not data:
+        return tensor
+    return Tensor(tensor.dtype, tensor.made, not data, tensor.softmax, tensor.autocast)
+
+
+def real(m: Machine, value: Value, place: Place) -> Value:
+    """Symbolic tensors as the code inside a layer sees them: with data."""
+    return changed(m, value, place, lambda tensor: with_data(tensor, True))
+
+
+def as_tensors(m: Machine, arguments: Arguments, place: Place) -> Arguments:
+    """What a layer or model makes of the arrays that it is called with: tensors, double precision as float32."""
+
+    def tensor(value: Value) -> Value:
+        if not isinstance(value, Array):
+            return value
+        dtype = "float32" if value.dtype == "float64" else value.dtype
+        return Tensor(dtype, Made("argument", place, m.context), False)
+
+    keywords = tuple((name, tensor(value)) for name, value in arguments.keywords)
+    return Arguments(tuple(tensor(value) for value in arguments.args), keywords, arguments.rest, arguments.more)
