@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, is_open, member
-from mplint.interpreter.keras import layers, models, policies, tensors
+from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.values import (
     NONE,
@@ -115,12 +115,13 @@ def _instance(m: Machine, value: Instance, name: str, place: Place) -> Value:
             return value.cls
         base = keras_base_of(m, value)
         if base is not None:
-            return models.attribute(m, value, name, place)
+            return surgery.attribute(m, value, name, place)
         fallback = class_attribute(m, value.cls, "__getattr__")
         if fallback is not None and not name.startswith("__"):
             return m.call(Bound(value, fallback), Arguments((Const(name),)), place)
         return Bound(value, ApiMethod(name)) if is_open(value.cls) or value.cls.bases else UNKNOWN
-    return models.attribute(m, value, name, place)
+    read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
+    return read if read is not None else surgery.attribute(m, value, name, place)
 
 
 def _bind(m: Machine, receiver: Instance, found: Value, place: Place) -> Value:
@@ -164,7 +165,7 @@ def _super(m: Machine, value: Super, name: str, place: Place) -> Value:
             base = keras_base_of(m, receiver)
             if base is None or name in ("__init__", "__init_subclass__"):
                 return Bound(receiver, ApiMethod(f"super.{name}"))
-            return models.attribute(m, receiver, name, place, inherited=True)
+            return surgery.attribute(m, receiver, name, place, inherited=True)
         return UNKNOWN
     if isinstance(receiver, Instance):
         return _bind(m, receiver, found, place)

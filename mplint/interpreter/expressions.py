@@ -97,6 +97,8 @@ def _literal(m: Machine, frame: Frame, node: cst.Integer | cst.Float | cst.Imagi
     found = cache.get(id(node))
     if found is None:
         found = cache[id(node)] = Const(node.evaluated_value)
+        if isinstance(node, cst.SimpleString):
+            m.program.literal_places[id(found)] = m.place(frame, node)
     return found
 
 

@@ -91,7 +91,8 @@ def _without_reach(
     if not makers or any(maker.asked for maker in makers):
         return  # half precision is the program's own wish, too
     if given is None or not any(map(_may_be_float32, _inside(outputs, given))):
-        yield Ineffective(layer, _argument(world, info), dtype, makers[0].policy, "it does not reach the layers within", None, ends)
+        why = "it does not reach the layers within"
+        yield Ineffective(layer, _argument(world, info), dtype, makers[0].policy, why, None, ends)
 
 
 def _wrong_side(
@@ -106,9 +107,8 @@ def _wrong_side(
     if world.generation == "2":
         held = world.layer(inner)
         if held is not None and not held.asked and _asks_float32(world, instance) is not None:
-            yield Ineffective(
-                wrapper, _argument(world, info), dtype, held.policy, "in Keras 2 the layer inside decides", wrapper, ends
-            )
+            why = "in Keras 2 the layer inside decides"
+            yield Ineffective(wrapper, _argument(world, info), dtype, held.policy, why, wrapper, ends)
         return
     held_info, held = _asks_float32(world, inner), world.layer(inner)
     # a layer inside that is not entered computes in float32 all the same, and only its result is rounded

@@ -87,6 +87,8 @@ class Machine:
         self.given: dict[Cell, object] = {}
         self.context = program.root_context
         self.trace = Trace()
+        self.guards = 0
+        """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
         self.steps = 0
         self.budget = budget

@@ -12,7 +12,7 @@ from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute, enum_lookup, library_bases
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.keras import calling, layers, policies
+from mplint.interpreter.keras import calling, layers, policies, strategies
 from mplint.interpreter.keras.info import keras_base
 from mplint.interpreter.values import (
     NONE,
@@ -310,5 +310,8 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
         fell = inside(value)
         if leave is not None and fell:
             m.call(Bound(manager, leave), Arguments((NONE, NONE, NONE)), place)
+        return
+    if strategies.is_scope(manager):
+        strategies.within(m, manager, lambda: inside(UNKNOWN))
         return
     inside(manager)

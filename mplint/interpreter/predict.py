@@ -153,8 +153,9 @@ def _made(worlds: Iterable[World]) -> dict[Site, dict[str, Forecast]]:
         places: dict[Instance, Place] = {}
         for event in world.trace.events:
             match event:
-                case LayerMade(layer=layer, place=place, policy=policy) | ModelMade(
-                    model=layer, place=place, policy=policy
+                case (
+                    LayerMade(layer=layer, place=place, policy=policy)
+                    | ModelMade(model=layer, place=place, policy=policy)
                 ):
                     places[layer] = place
                     info = info_of(m, layer)

@@ -5,6 +5,7 @@ Contexts, frames and addresses are interned here, so that they mean the same in 
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,8 @@ class Program:
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
         self.literals: dict[int, Const] = {}
+        self.literal_places: dict[int, Place] = {}
+        """Where the text of a string constant stands, by the identity of the constant."""
         self.imports: list[tuple[Path, Machine]] = []
         """The runs that put modules on shelves and made layers or models there."""
         self._shelves: dict[tuple[str, Policy | None], Shelf] = {}
@@ -58,6 +61,16 @@ class Program:
         self._modules: dict[Path, Frame] = {}
         self._places: dict[int, Place] = {}  # a place keeps its node: no other gets the same id
         self._addresses: dict[tuple[int, Context, str], Address] = {}
+
+    @cached_property
+    def has_several_kerases(self) -> bool:
+        """Whether the program speaks of tf_keras, which may stand beside another copy of Keras."""
+        return any(self.project.mentions(path, b"tf_keras") for path in self.project.files)
+
+    @cached_property
+    def sets_legacy_switch(self) -> bool:
+        """Whether the program decides by itself that `tf.keras` is tf_keras."""
+        return any(self.project.mentions(path, b"TF_USE_LEGACY_KERAS") for path in self.project.files)
 
     def source(self, path: Path) -> SourceFile:
         """The file `path`."""

@@ -435,7 +435,9 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     after = m.state
     left = False
     if works is not False:
+        m.guards += bool(node.handlers)
         fell = execute(m, frame, block(node.body))
+        m.guards -= bool(node.handlers)
         after = m.state
         left = m.captures != captures
         if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):

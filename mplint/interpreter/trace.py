@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mplint.interpreter.frames import Context
 from mplint.interpreter.values import Address, Instance, Place, Policy, Tensor, Value, immutable
+from mplint.keras_api import Copy, Use
 
 
 @immutable()
@@ -82,6 +83,44 @@ class PolicySet:
     place: Place
     context: Context
     policy: Policy
+    copy: Copy
+    """The copy of Keras that it was set in."""
+
+
+@immutable()
+class PolicyReset:
+    """`clear_session()` at `place` put the global policy, which was `before`, back to the default (Keras 3)."""
+
+    place: Place
+    context: Context
+    before: Policy
+
+
+@immutable()
+class PolicyRefused:
+    """Keras raises over `value`, given as a policy by the call at `place`, or takes it though no layer works with it.
+
+    `name` is what the value names and `use` what takes it; `guarded` says that an exception would be caught.
+    """
+
+    place: Place
+    context: Context
+    value: Value
+    name: str
+    use: Use
+    guarded: bool
+
+
+@immutable()
+class ScopeEntered:
+    """The body of `with strategy.scope():` begins; `strategy` is the class, None where it is not known."""
+
+    strategy: str | None
+
+
+@immutable()
+class ScopeLeft:
+    """The body of the innermost such statement ends."""
 
 
 @immutable()
@@ -90,9 +129,37 @@ class Compiled:
 
     model: Instance
     place: Place
+    context: Context
+    policy: Policy
+    """The global policy at the time."""
 
 
-Event = LayerMade | ModelMade | LayerCalled | VariableMade | ModelUsed | Escaped | Settled | PolicySet | Compiled
+@immutable()
+class Ran:
+    """A method of a model that computes or reads its weights: fit, evaluate, predict, load_weights."""
+
+    model: Instance
+    place: Place
+    method: str
+    policy: Policy
+
+
+Event = (
+    LayerMade
+    | ModelMade
+    | LayerCalled
+    | VariableMade
+    | ModelUsed
+    | Escaped
+    | Settled
+    | PolicySet
+    | PolicyReset
+    | PolicyRefused
+    | ScopeEntered
+    | ScopeLeft
+    | Compiled
+    | Ran
+)
 
 
 @dataclass(slots=True)

@@ -319,12 +319,13 @@ class Policy(Value):
 class Made:
     """A node of the provenance graph: how a tensor came to be.
 
-    `kind` is one of input, layer, operation, cast, model, argument, variable, joined.  `place` is the call or
-    expression that made it; `layer` the address of the layer (or model) that was called; `computed_in` the dtype of the
-    computation.
+    `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined.  `place` is the call
+    or expression that made it; `layer` the layer (or model) that was called; `computed_in` the dtype of the
+    computation.  What a model, or a composite (a layer of the program) gives was computed inside: its one operand is
+    that result, and `given` what the layer was called on.
     """
 
-    __slots__ = ("by", "computed_in", "context", "kind", "layer", "operands", "place")
+    __slots__ = ("by", "computed_in", "context", "given", "kind", "layer", "operands", "place")
 
     def __init__(
         self,
@@ -335,6 +336,7 @@ class Made:
         by: str = "",
         layer: Instance | None = None,
         operands: tuple[Tensor, ...] = (),
+        given: tuple[Tensor, ...] | None = None,
         computed_in: str | None = None,
     ) -> None:
         self.kind = kind
@@ -343,7 +345,13 @@ class Made:
         self.by = by
         self.layer = layer
         self.operands = operands
+        self.given = given
         self.computed_in = computed_in
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The tensors that the layer was called on, or the operation done to."""
+        return self.operands if self.given is None else self.given
 
     def same(self, other: Made) -> bool:
         """Whether both stand for the same computation (the same place in the same context)."""
@@ -428,6 +436,10 @@ HALF_POLICIES: Final = frozenset({"mixed_float16", "mixed_bfloat16", "float16", 
 PURE_POLICIES: Final = HALF
 """Those under which the variables are half precision, too."""
 FLOATS: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
+
+
+OUTER: Final = frozenset({"model", "composite"})
+"""Kinds of `Made` whose numbers were computed inside."""
 
 
 def compute_dtype(policy: str | None) -> str | None:

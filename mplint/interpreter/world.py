@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.keras import models, wrappers
-from mplint.interpreter.keras.info import HIDDEN, LayerInfo, info_of
+from mplint.interpreter.keras.info import LayerInfo, info_of, is_hidden
 from mplint.interpreter.trace import (
     Compiled,
     Escaped,
@@ -24,6 +24,7 @@ from mplint.interpreter.trace import (
 )
 from mplint.interpreter.values import (
     HALF_POLICIES,
+    OUTER,
     Address,
     Choice,
     Class,
@@ -69,7 +70,7 @@ class Layer:
     @property
     def hidden(self) -> bool:
         """Whether a function of the library makes it, inside the call at `place`."""
-        return self.instance.address.role.startswith(HIDDEN)
+        return is_hidden(self.instance)
 
     @property
     def computes_in(self) -> str | None:
@@ -338,9 +339,11 @@ class World:
                         found.add((inner, made.place))
                 if len(made.operands) != 1 or made.kind not in ("layer", "operation", "cast"):
                     break
-                if made.kind == "layer" and not carries(made.by):
+                before = core(made.operands[0])
+                same_softmax = tensor.softmax is not None and before.softmax is tensor.softmax
+                if made.kind == "layer" and not (carries(made.by) or same_softmax):
                     break
-                tensor = core(made.operands[0])
+                tensor = before
         return frozenset(found)
 
     def layer(self, instance: Instance) -> Layer | None:
@@ -376,10 +379,10 @@ class World:
 
     @cached_property
     def made_at(self) -> dict[Place, tuple[Instance, ...]]:
-        """The layers by the call that constructs them."""
+        """The layers by the call that constructs them, hidden ones by the call that they are hidden in."""
         found: dict[Place, list[Instance]] = {}
         for event in self.trace.events:
-            if isinstance(event, LayerMade):
+            if isinstance(event, LayerMade) or (isinstance(event, LayerCalled) and is_hidden(event.layer)):
                 found.setdefault(event.place, []).append(event.layer)
         return {place: tuple(dict.fromkeys(made)) for place, made in found.items()}
 
@@ -402,7 +405,7 @@ def tensors_of(world: World, value: Value) -> list[Tensor]:
 
 def core(tensor: Tensor) -> Tensor:
     """The tensor inside the models that were called: what computes the numbers."""
-    while tensor.made.kind == "model" and tensor.made.operands:
+    while tensor.made.kind in OUTER and tensor.made.operands:
         tensor = tensor.made.operands[0]
     return tensor
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from mplint.keras_api.activations import activation_of, carries
+from mplint.keras_api.activations import activates_last, activation_of, carries
 from mplint.keras_api.applications import Application, application
 from mplint.keras_api.calls import Called, Calls, calls_argument, size_parameters, vocabulary_parameters
 from mplint.keras_api.copies import COPIES, Copy, are_separate, copy_of
@@ -30,7 +30,7 @@ from mplint.keras_api.operations import (
     sequence,
     tensor,
 )
-from mplint.keras_api.policies import half_variables, has_variables, is_refused, nearest_policy, policy_dtype
+from mplint.keras_api.policies import Use, half_variables, has_variables, is_refused, nearest_policy, policy_dtype
 from mplint.keras_api.signatures import MISSING, OPAQUE, Parameter, method_parameters, methods, parameters
 
 __all__ = [
@@ -48,6 +48,8 @@ __all__ = [
     "Outcome",
     "Parameter",
     "Result",
+    "Use",
+    "activates_last",
     "activation_of",
     "application",
     "are_separate",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from mplint.keras_api.layers import layer_carries
 from mplint.keras_api.names import Kind, canonical, generations, kind
 from mplint.keras_api.operations import operation
 from mplint.keras_api.table import section
 
+_LAST: Final = re.compile(
+    r"keras\.layers\.(Activation|Dense|EinsumDense|(Depthwise|Separable)?Conv[123]D(Transpose)?)$"
+)
 
 def activation_of(value: object) -> str | None:
     """The name Keras gives an activation: from that string, or from the path of its function or layer; else None.
@@ -20,6 +25,14 @@ def activation_of(value: object) -> str | None:
         return None
     table: Mapping[str, str] = section("activations", "activations")
     return table.get(value if "." not in value else canonical(value))
+
+
+def activates_last(path: str) -> bool:
+    """Whether the activation of the layer at `path` is the last thing that it does (it is not in a recurrent layer).
+
+    Measured: such a layer gives what its activation gives, whatever dtype that has.
+    """
+    return bool(_LAST.match(canonical(path)))
 
 
 def carries(path: str, variant: Mapping[str, object] | None = None, generation: str | None = None) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import layers
+from mplint.interpreter.keras import layers, policies
 from mplint.interpreter.keras.info import HIDDEN, LayerInfo
 from mplint.interpreter.trace import ModelMade
 from mplint.interpreter.values import (
@@ -19,9 +19,9 @@ from mplint.interpreter.values import (
     Instance,
     Made,
     Place,
+    Policy,
     Tensor,
     Value,
-    alternatives,
 )
 
 if TYPE_CHECKING:
@@ -30,26 +30,28 @@ if TYPE_CHECKING:
 _DEFAULTS: Final = {"include_top": TRUE, "classifier_activation": Const("softmax"), "input_tensor": NONE, "name": NONE}
 
 
-def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
+def make(m: Machine, cls: Api, arguments: Arguments, place: Place) -> Instance:
     """`MobileNetV2(…)`: a model of a hidden body and, with its top, of a head behind it.
 
     Everything computes in the global policy of now.  With an `include_top` that is not known the model is of the form
     "other", since what it ends in is not known either; without its top it is a "backbone".
     """
-    model = Instance(m.allocate(place, "model"), Api("keras.Model"))
+    path = cls.path
+    model = Instance(m.allocate(place, "model"), Api("keras.Model", cls.spelled))
+    policy = policies.current(m, cls.spelled or path)
     layers.begin(m, model, "keras.Model", place)
     found = keras_api.application(path, m.generation)
-    dtype = found.output_dtypes.get(m.policy.name) if found is not None and m.policy.name is not None else None
+    dtype = found.output_dtypes.get(policy.name) if found is not None and policy.name is not None else None
     form = "other"
     if found is not None and dtype is not None:
         given = _given(m, path, arguments)
         inputs = _input(m, given["input_tensor"], place)
-        output = _body(m, model, path, inputs, dtype, place)
+        output = _body(m, model, path, inputs, dtype, policy, place)
         top = given["include_top"]
         if isinstance(top, Const):
             form = "functional" if top.value else "backbone"
         if form == "functional":
-            output = _head(m, found, given["classifier_activation"], output, place)
+            output = _head(m, found, given["classifier_activation"], output, policy, place)
         elif form == "other" and not isinstance(given["classifier_activation"], Const):
             output = UNKNOWN  # a function of the program, perhaps, that casts
         m.state.set((model.address, "name"), given["name"])
@@ -58,16 +60,14 @@ def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
         m.state.set((model.address, "@outputs"), output)
     else:
         m.state.set((model.address, "@form"), Const("other"))
-    m.record(ModelMade(model, place, m.context, form, m.policy))
+    m.record(ModelMade(model, place, m.context, form, policy))
     return model
 
 
 def _given(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
     """The arguments that matter; what may be among arguments that are not known is not known."""
     bound = layers.bind(m, path, arguments)
-    return {
-        name: bound.get(name, default if arguments.sure else UNKNOWN) for name, default in _DEFAULTS.items()
-    }
+    return {name: bound.get(name, default if arguments.sure else UNKNOWN) for name, default in _DEFAULTS.items()}
 
 
 def _input(m: Machine, tensor: Value, place: Place) -> Value:
@@ -101,10 +101,10 @@ def _sources(tensor: Tensor) -> Iterator[Tensor]:
         stack.extend(here.made.operands)
 
 
-def _body(m: Machine, model: Instance, path: str, inputs: Value, dtype: str, place: Place) -> Tensor:
+def _body(m: Machine, model: Instance, path: str, inputs: Value, dtype: str, policy: Policy, place: Place) -> Tensor:
     """What the layers below the head give, and one layer that stands for each of them."""
     layer = Instance(m.allocate(place, HIDDEN), Api("keras.Layer"))
-    m.state.set((layer.address, "@layer"), LayerInfo("keras.Layer", (), m.policy, False, place))
+    m.state.set((layer.address, "@layer"), LayerInfo("keras.Layer", (), policy, False, place))
     operands = (inputs,) if isinstance(inputs, Tensor) else ()
     made = Made("operation", place, m.context, by=path, layer=layer, operands=operands, computed_in=dtype)
     output = Tensor(dtype, made, True)
@@ -113,11 +113,13 @@ def _body(m: Machine, model: Instance, path: str, inputs: Value, dtype: str, pla
     return output
 
 
-def _head(m: Machine, found: keras_api.Application, activation: Value, body: Value, place: Place) -> Value:
+def _head(
+    m: Machine, found: keras_api.Application, activation: Value, body: Value, policy: Policy, place: Place
+) -> Value:
     """What the head gives: a layer of the library, but one that the program never sees made."""
     layer = Instance(m.allocate(place, f"{HIDDEN} at the end"), Api(found.head))
     name = Const(found.head_name)
-    info = LayerInfo(found.head, (("activation", activation), ("name", name)), m.policy, False, place)
+    info = LayerInfo(found.head, (("activation", activation), ("name", name)), policy, False, place)
     m.state.set((layer.address, "@layer"), info)
     m.state.set((layer.address, "name"), name)
     output = layers.library_call(m, layer, info, Arguments((body,)), place)

@@ -23,10 +23,11 @@ def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, 
         layers.initialise(m, instance, base, arguments, place)
 
 
-def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
-    """An object of the library class `path`."""
+def make(m: Machine, cls: Api, arguments: Arguments, place: Place) -> Instance:
+    """An object of the library class `cls`."""
+    path = cls.path
     model = keras_api.kind(path) is Kind.MODEL
-    instance = Instance(m.allocate(place, "model" if model else "layer"), Api(path))
+    instance = Instance(m.allocate(place, "model" if model else "layer"), cls)
     layers.begin(m, instance, path, place)
     initialise(m, instance, path, arguments, place)
     return instance

@@ -54,7 +54,18 @@ def keras_base_of(m: Machine, instance: Instance) -> str | None:
     return keras_base(m, library_bases(instance.cls))
 
 
+def spelled_of(instance: Instance) -> str:
+    """The library's name for the class of a layer or model, as the program writes it."""
+    names = (instance.cls,) if isinstance(instance.cls, Api) else instance.cls.mro
+    return next((name.spelled or name.path for name in names if isinstance(name, Api) and is_layer_path(name.path)), "")
+
+
 def info_of(m: Machine, instance: Instance) -> LayerInfo | None:
     """What is known of a layer; None of other objects."""
     found = m.state.get((instance.address, "@layer"))
     return found if isinstance(found, LayerInfo) else None
+
+
+def is_hidden(layer: Instance) -> bool:
+    """Whether a function of the library makes `layer`, so that no call of the program constructs it."""
+    return layer.address.role.startswith(HIDDEN)

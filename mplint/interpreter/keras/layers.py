@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import policies, structures, tensors, wrappers
-from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of
+from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, ModelUsed
 from mplint.interpreter.values import (
     FALSE,
@@ -32,12 +32,16 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     alternatives,
+    choice,
     compute_dtype,
 )
 from mplint.keras_api import Kind
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
+
+_OWN_DTYPES: Final = frozenset({"keras.layers.InputLayer"})
+"""What takes `dtype=` as the dtype of data and not as a policy."""
 
 
 # -- construction
@@ -53,9 +57,10 @@ def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
 
 def begin(m: Machine, instance: Instance, base: str, place: Place) -> None:
     """A layer comes into being: until its constructor says otherwise it has the global policy."""
-    m.state.set((instance.address, "@layer"), LayerInfo(base, (), m.policy, False, place))
+    policy = policies.current(m, spelled_of(instance))
+    m.state.set((instance.address, "@layer"), LayerInfo(base, (), policy, False, place))
     if keras_api.kind(base) is Kind.MODEL and isinstance(instance.cls, Class):
-        m.record(ModelMade(instance, place, m.context, "subclass", m.policy))
+        m.record(ModelMade(instance, place, m.context, "subclass", policy))
 
 
 def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, place: Place) -> None:
@@ -63,11 +68,12 @@ def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, 
     bound = bind(m, base, arguments)
     before = info_of(m, instance)
     at = before.place if before is not None and isinstance(instance.cls, Class) else place
-    policy, asked = _policy_of(m, base, bound, arguments)
+    policy, asked = _policy_of(m, instance, bound, arguments)
+    policies.check_name(m, bound.get("dtype") if base not in _OWN_DTYPES else None, "layer", place)
     named = tuple(bound.items())
     m.state.set((instance.address, "@layer"), LayerInfo(base, named, policy, asked, at, place))
     for name, value in bound.items():
-        if isinstance(instance.cls, Api) or name in ("name", "activation"):
+        if isinstance(instance.cls, Api) or name in ("name", "activation", "layer", "cell", "units", "filters"):
             m.state.set((instance.address, name), value)
         if name in ("layer", "cell", "cells"):
             m.use(value)
@@ -75,13 +81,12 @@ def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, 
     m.record(LayerMade(instance, at, m.context, base, named, policy, asked))
 
 
-def _policy_of(m: Machine, base: str, bound: dict[str, Value], arguments: Arguments) -> tuple[Policy, bool]:
+def _policy_of(m: Machine, instance: Instance, bound: dict[str, Value], arguments: Arguments) -> tuple[Policy, bool]:
     value = bound.get("dtype")
-    if value is not None:
-        return policies.as_policy(m, value), value != NONE
-    if arguments.more is not None:  # **unknown may hold a dtype
+    if value is None and arguments.more is not None:  # **unknown may hold a dtype
         return Policy(None), False
-    return m.policy, False
+    default = policies.current(m, spelled_of(instance))
+    return policies.as_policy(m, value, default), value is not None and value != NONE
 
 
 def bind(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
@@ -114,6 +119,8 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
         method = method.function
     if isinstance(method, Function):
         output = run_call(m, layer, info, method, arguments, place)
+        if any(tensor.symbolic for tensor in inputs):
+            output = _composite(m, layer, info, inputs, output, place)
     elif isinstance(layer.cls, Class) and (method is not None or info.base == "keras.Layer"):
         output = UNKNOWN
     else:
@@ -173,6 +180,27 @@ def run_call(
     )
 
 
+def _composite(
+    m: Machine, layer: Instance, info: LayerInfo, inputs: tuple[Tensor, ...], output: Value, place: Place
+) -> Value:
+    """What a layer of the program gives to the graph around it: one node, whatever is computed inside."""
+
+    def outside(tensor: Tensor) -> Value:
+        ways = [
+            Tensor(
+                way.dtype,
+                Made("composite", place, m.context, by=info.base, layer=layer, operands=(way,), given=inputs,
+                     computed_in=way.made.computed_in),
+                True,
+                way.softmax,
+            )
+            for way in alternatives(tensor)
+        ]  # fmt: skip
+        return choice(list(ways))
+
+    return structures.changed(m, output, place, outside)
+
+
 def _autocasts(info: LayerInfo) -> bool:
     return info.argument("autocast") != Const(False)
 
@@ -218,13 +246,14 @@ def library_call(
         dtypes = tuple(tensor.dtype for tensor in inputs)
         variant = {**constants(m, info), **_call_constants(m, info, arguments)}
         found = keras_api.layer_result(info.base, compute, variant, dtypes, m.generation)
-    activation = info.argument("activation")
-    if isinstance(activation, Instance) and info_of(m, activation) is not None:  # a layer, with a policy of its own
-        given = m.call(activation, Arguments((Tensor(compute, made, False),)), place)
-        found = given.dtype if isinstance(given, Tensor) else None
     carried: Made | None = None
+    activated = _activated(m, info, Tensor(compute, made, False), place)
+    if activated is not None:  # gives what its activation gives
+        found = activated.dtype
     if activation_is_softmax(m, info, compute):
-        carried = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
+        by = activated.softmax if activated is not None else None
+        computed_in = compute if by is None else by.computed_in
+        carried = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=computed_in)
     elif len(inputs) == 1 and _carries(m, info):
         carried = inputs[0].softmax
     return tensors.structured(m, found, Tensor(None, made, symbolic, carried), place)
@@ -274,6 +303,17 @@ def constants(m: Machine, info: LayerInfo) -> dict[str, object]:
             activation = keras_api.activation_of(path) if path is not None else None
             found[name] = activation if activation is not None else keras_api.OPAQUE
     return found
+
+
+def _activated(m: Machine, info: LayerInfo, computed: Tensor, place: Place) -> Tensor | None:
+    """What a last activation that is a layer (with a policy of its own) or a function of the program gives."""
+    activation = info.argument("activation")
+    is_layer = isinstance(activation, Instance) and info_of(m, activation) is not None
+    if not is_layer and not (isinstance(activation, (Function, Bound)) and keras_api.activates_last(info.base)):
+        return None
+    assert activation is not None
+    given = m.call(activation, Arguments((computed,)), place)
+    return given if isinstance(given, Tensor) else Tensor(None, computed.made, computed.symbolic)
 
 
 def activation_is_softmax(m: Machine, info: LayerInfo, compute: str | None) -> bool:
@@ -341,6 +381,7 @@ def _lambda(
             by=info.base,
             layer=layer,
             operands=(result,),
+            given=tuple(structures.tensors_in(m, arguments)),
             computed_in=result.made.computed_in,
         )
         return Tensor(

@@ -9,9 +9,9 @@ from mplint import keras_api
 from mplint.interpreter import options, python, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import applications, calling, layers, models, policies, tensors
-from mplint.interpreter.keras.info import info_of, is_layer_path, keras_base_of
-from mplint.interpreter.trace import Compiled, VariableMade
+from mplint.interpreter.keras import applications, calling, layers, models, policies, strategies, surgery, tensors
+from mplint.interpreter.keras.info import LayerInfo, info_of, is_layer_path, keras_base_of, spelled_of
+from mplint.interpreter.trace import Compiled, Ran, VariableMade
 from mplint.interpreter.values import (
     NEVER,
     NONE,
@@ -60,6 +60,11 @@ _HARMLESS: Final = (
 def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """A call of a library's function or class."""
     path = callee.path
+    if strategies.is_strategy(path):
+        return strategies.make(m, callee, arguments, place)
+    setting = _SETTINGS.get(path)
+    if setting is not None:
+        return setting(m, callee, arguments, place)
     handler = _HANDLERS.get(path)
     if handler is not None:
         return handler(m, arguments, place)
@@ -72,15 +77,15 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     kind = keras_api.kind(path)
     match kind:
         case Kind.LAYER | Kind.WRAPPER | Kind.CELL | Kind.MODEL:
-            return calling.make(m, path, arguments, place)
+            return calling.make(m, callee, arguments, place)
         case Kind.POLICY:
-            return policies.make(m, arguments)
+            return policies.make(m, callee, arguments, place)
         case Kind.POLICY_SETTER:
-            return policies.set_global(m, arguments, place)
+            return policies.set_global(m, callee, arguments, place)
         case Kind.POLICY_GETTER:
-            return m.policy
+            return policies.current(m, callee.spelled or path)
         case Kind.APPLICATION:
-            return applications.make(m, path, arguments, place)
+            return applications.make(m, callee, arguments, place)
         case Kind.DTYPE:
             return Array(keras_api.dtype_name(path))
         case Kind.FUNCTION | Kind.ACTIVATION | Kind.LOSS | Kind.METRIC | Kind.OPTIMIZER | Kind.CALLBACK:
@@ -142,7 +147,7 @@ def _merged(m: Machine, layer: str, arguments: Arguments, place: Place) -> Value
     if inputs is None:
         return UNKNOWN
     keywords = tuple((name, value) for name, value in arguments.keywords if name != "inputs")
-    made = calling.make(m, layer, Arguments((), keywords), place)
+    made = calling.make(m, Api(layer), Arguments((), keywords), place)
     return calling.call(m, made, Arguments((inputs,)), place)
 
 
@@ -179,11 +184,6 @@ def _numpy(m: Machine, path: str, arguments: Arguments) -> Value:
     return Array(None)
 
 
-def _floatx(m: Machine, arguments: Arguments, place: Place) -> Value:
-    held = m.state.get((None, "floatx"))
-    return held if isinstance(held, Value) else Const("float32")
-
-
 def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
@@ -210,21 +210,15 @@ def _input(m: Machine, arguments: Arguments, place: Place) -> Value:
         dtype = tensors.dtype_of(m, wanted)
     elif bound.get("tensor", NONE) != NONE or arguments.more is not None:
         dtype = None
-    return Tensor(dtype, Made("input", place, m.context, by="keras.Input", computed_in=dtype), True)
-
-
-def _set_floatx(m: Machine, arguments: Arguments, place: Place) -> Value:
-    value = arguments.get("value", 0)
-    m.state.set((None, "floatx"), value if value is not None else UNKNOWN)
-    if m.state.get((None, "@policy set")) is None:
-        policies.put(m, Policy(policies.as_policy(m, value).name, (place,)), place)
-    return NONE
-
-
-def _clear_session(m: Machine, arguments: Arguments, place: Place) -> Value:
-    if m.generation == "3":
-        m.set_policy(Policy("float32"))
-    return NONE
+    layer = Instance(m.allocate(place, "input"), Api("keras.layers.InputLayer"))
+    made = Made("input", place, m.context, by="keras.Input", layer=layer, computed_in=dtype)
+    tensor = Tensor(dtype, made, True)
+    named = (("name", bound["name"]),) if "name" in bound else ()
+    m.state.set((layer.address, "@layer"), LayerInfo("keras.layers.InputLayer", named, Policy(dtype), True, place))
+    m.state.set((layer.address, "@output"), tensor)
+    if named:
+        m.state.set((layer.address, "name"), bound["name"])
+    return tensor
 
 
 def _partial(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -313,6 +307,11 @@ def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:
     return NEVER
 
 
+_SETTINGS: Final[dict[str, Callable[[Machine, Api, Arguments, Place], Value]]] = {
+    "keras.backend.set_floatx": policies.set_floatx,
+    "keras.backend.clear_session": policies.clear_session,
+}
+"""What depends on the copy of Keras that it was written from."""
 _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "sys.exit": _leave,
     "builtins.exit": _leave,
@@ -320,9 +319,8 @@ _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "os._exit": _leave,
     "os.abort": _leave,
     "keras.Input": _input,
-    "keras.backend.set_floatx": _set_floatx,
-    "keras.backend.floatx": _floatx,
-    "keras.backend.clear_session": _clear_session,
+    "keras.backend.floatx": lambda m, arguments, place: policies.floatx(m),
+    "keras.models.clone_model": surgery.clone,
     "keras.activations.get": _activation_layer,
     "functools.partial": _partial,
     "functools.reduce": _reduce,
@@ -376,11 +374,18 @@ _NEUTRAL: Final = frozenset(
      "adapt", "register_forward_hook"}
 )  # fmt: skip
 
+_RUNS: Final = frozenset(
+    {"fit", "evaluate", "predict", "load_weights", "train_on_batch", "test_on_batch", "predict_on_batch"}
+)
+"""What computes with the weights that a model has, or brings them."""
+
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
     if isinstance(receiver, Instance) and receiver.cls == options.PARSER:
         return options.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
+        return strategies.method(m, receiver, name, arguments, place)
     match receiver:
         case Instance():
             return _object_method(m, receiver, name, arguments, place)
@@ -416,18 +421,22 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
     info = info_of(m, receiver)
     if info is not None:
         if keras_api.kind(info.base) is Kind.MODEL:
+            if name == "get_layer":
+                return surgery.get_layer(m, receiver, arguments)
             found = models.method(m, receiver, name, arguments, place)
             if found is not None:
                 return found
         if name == "compile":
             for key, value in arguments.keywords:
                 m.put(receiver.address, key, value)
-            m.record(Compiled(receiver, place))
+            m.record(Compiled(receiver, place, m.context, policies.current(m, spelled_of(receiver))))
             return NONE
         if name in ("add_weight", "add_variable"):
             return _weight(m, receiver, info.policy, arguments, place)
         if name in ("call", "__call__"):
             return _inherited_call(m, receiver, arguments, place)
+        if name in _RUNS:
+            m.record(Ran(receiver, place, name, policies.current(m, spelled_of(receiver))))
         if name in _NEUTRAL or is_layer_path(info.base):
             return UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:

@@ -9,13 +9,11 @@ from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import layers, policies, structures
-from mplint.interpreter.keras.info import LayerInfo, info_of
+from mplint.interpreter.keras.info import LayerInfo, info_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
-    ApiMethod,
-    Bound,
     Choice,
     Class,
     Const,
@@ -32,8 +30,6 @@ from mplint.interpreter.values import (
     Value,
     alternatives,
     choice,
-    compute_dtype,
-    variable_dtype,
 )
 
 if TYPE_CHECKING:
@@ -53,9 +49,10 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
     info = info_of(m, model)
     subclass = isinstance(model.cls, Class)
     made_at = info.place if info is not None and subclass else place
-    policy, asked = m.policy, False
+    policy, asked = policies.current(m, spelled_of(model)), False
     if "dtype" in given:
-        policy, asked = policies.as_policy(m, given["dtype"]), given["dtype"] != NONE
+        policies.check_name(m, given["dtype"], "layer", place)
+        policy, asked = policies.as_policy(m, given["dtype"], policy), given["dtype"] != NONE
     elif arguments.more is not None:
         policy = Policy(None)
     m.state.set((model.address, "@layer"), LayerInfo(base, tuple(given.items()), policy, asked, made_at, place))
@@ -139,7 +136,7 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
     if inner:
         m.record(ModelUsed(model))
     symbolic = True if any(tensor.symbolic for tensor in inputs) else (False if inputs else None)
-    result = _wrapped(m, model, outputs(m, model, arguments, place), place, symbolic)
+    result = _wrapped(m, model, outputs(m, model, arguments, place), inputs, place, symbolic)
     m.record(LayerCalled(model, place, m.context, inputs, result, inner))
     return result
 
@@ -151,7 +148,7 @@ def outputs(m: Machine, model: Instance, arguments: Arguments, place: Place) -> 
             held = m.state.get((model.address, "@outputs"))
             return held if isinstance(held, Value) else UNKNOWN
         case "sequential":
-            return _sequential(m, model, arguments, place)
+            return run_layers(m, model, arguments, place)
         case "subclass":
             info = info_of(m, model)
             method = class_attribute(m, model.cls, "call") if isinstance(model.cls, Class) else None
@@ -162,7 +159,8 @@ def outputs(m: Machine, model: Instance, arguments: Arguments, place: Place) -> 
             return UNKNOWN
 
 
-def _sequential(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
+def run_layers(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
+    """What the layers of a Sequential give, one after the other."""
     held = layers_of(m, model)
     if held.rest is not None or not arguments.args or m.context.depth > _DEEPEST:
         return UNKNOWN
@@ -179,141 +177,42 @@ def _sequential(m: Machine, model: Instance, arguments: Arguments, place: Place)
     return value
 
 
-def _wrapped(m: Machine, model: Instance, value: Value, place: Place, symbolic: bool | None) -> Value:
-    """The outputs as results of calling the model."""
+def _wrapped(
+    m: Machine, model: Instance, value: Value, given: tuple[Tensor, ...], place: Place, symbolic: bool | None
+) -> Value:
+    """The outputs as results of calling the model on `given`."""
     match value:
         case Tensor():
-            made = Made("model", place, m.context, layer=model, operands=(value,), computed_in=value.made.computed_in)
+            made = Made(
+                "model",
+                place,
+                m.context,
+                layer=model,
+                operands=(value,),
+                given=given,
+                computed_in=value.made.computed_in,
+            )
             return Tensor(value.dtype, made, symbolic, value.softmax)
         case _Named():
             pairs = tuple(
-                (key, _wrapped(m, model, item, place, symbolic))
+                (key, _wrapped(m, model, item, given, place, symbolic))
                 for key, item in zip(value.names, value.items, strict=True)
             )
             return m.new_dict(place, Entries(pairs, value.rest))
         case Tuple():
-            items = tuple(_wrapped(m, model, item, place, symbolic) for item in value.items)
+            items = tuple(_wrapped(m, model, item, given, place, symbolic) for item in value.items)
             return Tuple(items, value.rest)
         case List():
-            return _wrapped(m, model, m.items(value), place, symbolic)
+            return _wrapped(m, model, m.items(value), given, place, symbolic)
         case Dict():
-            return _wrapped(m, model, freeze(m, value), place, symbolic)
+            return _wrapped(m, model, freeze(m, value), given, place, symbolic)
         case Choice():
-            return choice([_wrapped(m, model, option, place, symbolic) for option in value.options])
+            return choice([_wrapped(m, model, option, given, place, symbolic) for option in value.options])
         case _:
             return value
 
 
-# -- attributes and methods
-
-
-def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: bool = False) -> Value:
-    """An attribute that the library gives its objects."""
-    info = info_of(m, value)
-    if info is not None:
-        match name:
-            case "dtype" | "variable_dtype":
-                dtype = variable_dtype(info.policy.name)
-                return UNKNOWN if dtype is None else Const(dtype)
-            case "compute_dtype" | "_compute_dtype":
-                dtype = compute_dtype(info.policy.name)
-                return UNKNOWN if dtype is None else Const(dtype)
-            case "dtype_policy" | "_dtype_policy":
-                return info.policy
-            case "output" | "outputs":
-                return _outputs_of(m, value, name)
-            case "input" | "inputs":
-                return _inputs_of(m, value, name)
-            case "layers" | "_layers":
-                return _layers_attribute(m, value, place)
-            case "optimizer":
-                return UNKNOWN
-            case "name":
-                return UNKNOWN
-            case _:
-                pass
-    return Bound(value, ApiMethod(name))
-
-
-def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
-    """`model.output`: using it opens the model, so that its end is no end any more."""
-    opened = m.state.get((model.address, "@of"))
-    m.record(ModelUsed(opened if isinstance(opened, Instance) else model))
-    held = m.state.get((model.address, "@output"))  # of a layer: what its last symbolic call gave
-    form = form_of(m, model)
-    if form == "functional":
-        held = m.state.get((model.address, "@outputs"))
-    elif form == "sequential":
-        given = _inputs_of(m, model, "input")
-        info = info_of(m, model)
-        held = _sequential(m, model, Arguments((given,)), info.place) if info is not None else None
-    if isinstance(held, Tensor) and name == "outputs":
-        return Tuple((held,))
-    return held if isinstance(held, Value) else UNKNOWN
-
-
-def _inputs_of(m: Machine, model: Instance, name: str) -> Value:
-    """`model.input` and `model.inputs`."""
-    held = m.state.get((model.address, "@inputs"))
-    if form_of(m, model) == "sequential":
-        first = next(iter(layers_of(m, model).items), None)
-        info = info_of(m, first) if isinstance(first, Instance) else None
-        held = first
-        if info is not None:
-            made = Made("input", info.place, m.context, by="keras.Input", computed_in="float32")
-            held = Tensor("float32", made, True)
-    if isinstance(held, Tensor) and name == "inputs":
-        return Tuple((held,))
-    return held if isinstance(held, Value) else UNKNOWN
-
-
-def _known_layers(m: Machine, model: Instance) -> list[Instance]:
-    """The layers of a Sequential or Functional model, from the inputs on."""
-    if form_of(m, model) == "sequential":
-        return [layer for layer in layers_of(m, model).items if isinstance(layer, Instance)]
-    held = m.state.get((model.address, "@outputs"))
-    found: dict[Instance, None] = {}
-    for tensor in structures.flatten(m, held) if isinstance(held, Value) else []:
-        made = [way.made for way in alternatives(tensor)]
-        for step in (*made, *steps([tensor])):
-            if step.layer is not None:
-                found[step.layer] = None
-    return list(reversed(found))
-
-
-def _layers_attribute(m: Machine, model: Instance, place: Place) -> Value:
-    hidden = _hidden_layer(m, model)
-    found = _known_layers(m, model) if hidden is None else [hidden]
-    for layer in found:
-        m.state.set((layer.address, "@of"), model)
-    if form_of(m, model) == "sequential":
-        return m.new_list(place, Tuple(tuple(found), layers_of(m, model).rest))
-    # in what order a graph with branches lists its layers is not followed
-    return m.new_list(place, Tuple((), choice(list(found)))) if found else UNKNOWN
-
-
-def _get_layer(m: Machine, model: Instance, arguments: Arguments) -> Value:
-    """`model.get_layer(name)`; asking what it gives opens the model."""
-    wanted = arguments.get("name", 0)
-    if form_of(m, model) == "sequential":
-        used = len(m.trace.events)
-        _outputs_of(m, model, "output")  # so that each layer has an output
-        del m.trace.events[used:]
-    for layer in _known_layers(m, model):
-        if wanted is not None and m.field(layer.address, "name") == wanted:
-            m.state.set((layer.address, "@of"), model)
-            return layer
-    hidden = _hidden_layer(m, model)
-    if hidden is None or not isinstance(wanted, Const) or str(wanted.value).startswith("input"):
-        return UNKNOWN
-    m.state.set((hidden.address, "@of"), model)
-    return hidden
-
-
-def _hidden_layer(m: Machine, model: Instance) -> Instance | None:
-    """The layer that stands for each of those that only the library knows: all have one policy, and give its dtype."""
-    held = m.state.get((model.address, "@hidden"))
-    return held if isinstance(held, Instance) else None
+# -- methods
 
 
 def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: Place) -> Value | None:
@@ -330,8 +229,6 @@ def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: 
             return NONE
         case "call" | "__call__":
             return m.call(model, arguments, place)
-        case "get_layer":
-            return _get_layer(m, model, arguments)
         case _:
             return None
 
@@ -359,7 +256,7 @@ def computed(m: Machine, model: Instance) -> Value:
         held_layers = layers_of(m, model)
         first = next(iter(held_layers.items), None)
         given = first if isinstance(first, Tensor) else data
-        return _sequential(m, model, Arguments((given,)), info.place)
+        return run_layers(m, model, Arguments((given,)), info.place)
     method = class_attribute(m, model.cls, "call") if isinstance(model.cls, Class) else None
     if not isinstance(method, Function):
         return UNKNOWN
@@ -378,3 +275,4 @@ def steps(tensors: Iterable[Tensor]) -> Iterator[Made]:
                 seen.add(id(way.made))
                 yield way.made
                 stack.extend(way.made.operands)
+                stack.extend(way.made.given or ())

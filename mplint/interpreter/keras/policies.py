@@ -81,7 +81,7 @@ def named(m: Machine, name: str, use: keras_api.Use) -> Policy:
 def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place) -> None:
     """Note it where Keras raises over `value` as a policy, or takes it although nothing can train under it."""
     wrong = _wrong_name(m, value, use)
-    if wrong is not None:
+    if wrong is not None and value is not None:
         m.record(PolicyRefused(place, m.context, value, wrong, use, m.guards > 0))
 
 

@@ -12,6 +12,7 @@ from mplint.interpreter.values import (
     FLOATS,
     HALF,
     NONE,
+    OUTER,
     UNKNOWN,
     Api,
     ApiMethod,
@@ -38,6 +39,8 @@ _CASTS: Final = frozenset(
     {"tensorflow.cast", "keras.ops.cast", "keras.backend.cast", "tensorflow.dtypes.cast", "tensorflow.saturate_cast",
      "tensorflow.dtypes.saturate_cast", "keras.ops.convert_to_tensor", "tensorflow.convert_to_tensor"}
 )  # fmt: skip
+_MOST_PARTS: Final = 64
+"""A tensor cut into more parts than this is a sequence of unknown length."""
 _OPERATORS: Final = {
     "Add": "+",
     "Subtract": "-",
@@ -122,7 +125,7 @@ def meet(m: Machine, tensors: list[Tensor], place: Place) -> None:
             continue
         for way in alternatives(tensor):
             made = way.made
-            while made.kind == "model" or (made.kind == "operation" and made.by == "part") or made.by == "autocast":
+            while made.kind in OUTER or (made.kind == "operation" and made.by == "part") or made.by == "autocast":
                 if not made.operands:
                     break
                 made = made.operands[0].made
@@ -230,8 +233,21 @@ def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], 
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
         part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
-        return Tuple((), part)
+        count = _parts(m, bound)
+        return Tuple((part,) * count) if count is not None else Tuple((), part)
     return structured(m, found, template, place)
+
+
+def _parts(m: Machine, bound: Mapping[str, Value]) -> int | None:
+    """Into how many parts `split` or `unstack` cuts a tensor, where its arguments say so."""
+    for name, more in (("num_or_size_splits", 0), ("indices_or_sections", 1), ("num", 0)):
+        value = bound.get(name)
+        if isinstance(value, Const) and isinstance(value.value, int):
+            return value.value if 0 < value.value <= _MOST_PARTS else None
+        items = m.items(value) if isinstance(value, List) else value
+        if isinstance(items, Tuple):
+            return len(items.items) + more if items.rest is None else None
+    return None
 
 
 def structured(m: Machine, found: keras_api.Result | None, template: Tensor, place: Place) -> Value:

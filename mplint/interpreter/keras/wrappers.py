@@ -17,6 +17,7 @@ from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.values import (
     FALSE,
     NONE,
+    UNKNOWN,
     Api,
     Class,
     Const,
@@ -67,16 +68,18 @@ def effective_policy(m: Machine, layer: Instance) -> Policy:
 def result(
     m: Machine, info: LayerInfo, scope: str | None, arguments: Arguments, place: Place, run: Run
 ) -> Value | None:
-    """What the wrapper `info`, which computes in `scope`, gives; None of a layer that is none, or is not known inside.
+    """What the wrapper `info`, which computes in `scope`, gives; None of a layer that is no wrapper.
 
     The tensors in it tell dtypes and softmax, not how the wrapper's result came to be. `run` is the library's own call.
     """
     if info.base in CELLS:
         return _recurrent(m, info, scope, arguments, place)
+    if info.base not in WRAPPERS:
+        return None
     held = inner(m, info)
     inside = info_of(m, held) if held is not None else None
     if held is None or inside is None or not arguments.args:
-        return None
+        return UNKNOWN
     passed = Arguments((structures.real(m, arguments.args[0], place),))
     if info.base == _BIDIRECTIONAL:
         return _both_ways(m, info, scope, run(m, held, inside, passed, place, None), passed, place, run)
@@ -96,25 +99,25 @@ def result(
 
 def _both_ways(
     m: Machine, info: LayerInfo, scope: str | None, forward: Value, passed: Arguments, place: Place, run: Run
-) -> Value | None:
+) -> Value:
     backward = forward
     other = info.argument("backward_layer")
     if other is not None and other != NONE:
         behind = info_of(m, other) if isinstance(other, Instance) else None
         if not isinstance(other, Instance) or behind is None:
-            return None
+            return UNKNOWN
         backward = run(m, other, behind, passed, place, None)
     first, *states = forward.items if isinstance(forward, Tuple) else (forward,)
     second, *more = backward.items if isinstance(backward, Tuple) else (backward,)
     if not isinstance(first, Tensor) or not isinstance(second, Tensor):
-        return None
+        return UNKNOWN
     if m.generation == "3":
         first, second = (Tensor(scope, way.made, False, way.softmax) for way in (first, second))
     mode = info.argument("merge_mode")
     if mode == NONE:
         outputs: tuple[Value, ...] = (first, second)
     elif mode is not None and not isinstance(mode, Const):
-        return None
+        return UNKNOWN
     else:
         outputs = (Tensor(first.dtype if first.dtype == second.dtype else None, first.made, False, first.softmax),)
     held = (*outputs, *states, *more)
@@ -124,28 +127,26 @@ def _both_ways(
 # -- RNN around cells
 
 
-def _recurrent(m: Machine, info: LayerInfo, scope: str | None, arguments: Arguments, place: Place) -> Value | None:
+def _recurrent(m: Machine, info: LayerInfo, scope: str | None, arguments: Arguments, place: Place) -> Value:
     """The output in the dtype of the RNN, and with `return_state` one state or more for each cell."""
     cell = info.argument("cell")
     cells = sequences.iterate(m, cell, place) if cell is not None and not isinstance(cell, Instance) else None
     held = Tuple((cell,)) if cells is None and cell is not None else cells
-    if held is None or held.rest is not None:
-        return None
     given = structures.tensors_in(m, Arguments(arguments.args[:1]))
-    if not given:
-        return None
+    if held is None or held.rest is not None or not given:
+        return UNKNOWN
     step = Tensor(scope, given[0].made, False)
     output = _last_of(m, held, step, place) if m.generation == "2" else step
     if output is None:
-        return None
+        return UNKNOWN
     wants = info.argument("return_state")
     if wants in (None, FALSE):
         return output
     states = [_states(m, each) for each in held.items]
     if wants != Const(True) or None in states:
-        return None
+        return UNKNOWN
     if m.generation == "2" and any(isinstance(each, Instance) and isinstance(each.cls, Class) for each in held.items):
-        return None  # what the program's own cell keeps is not followed
+        return UNKNOWN  # what the program's own cell keeps is not followed
     counts = [count for count in states if count is not None]
     if len(counts) == 1:
         return Tuple((output,) * (1 + counts[0]))

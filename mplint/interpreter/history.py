@@ -1,0 +1,406 @@
+"""What becomes of the global policy in one run: when it is set, what was made before it, what it does to variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from mplint.interpreter.frames import Context
+from mplint.interpreter.keras import models, structures
+from mplint.interpreter.keras.info import info_of, spelled_of
+from mplint.interpreter.trace import (
+    Compiled,
+    LayerCalled,
+    LayerMade,
+    ModelMade,
+    PolicyRefused,
+    PolicyReset,
+    PolicySet,
+    Ran,
+    ScopeEntered,
+    ScopeLeft,
+)
+from mplint.interpreter.values import (
+    HALF,
+    HALF_POLICIES,
+    Address,
+    Class,
+    Const,
+    Instance,
+    Place,
+    Policy,
+    Value,
+    alternatives,
+)
+from mplint.interpreter.world import World
+from mplint.keras_api import Copy, are_separate, copy_of, half_variables, has_variables
+
+_READS: Final = frozenset({"predict", "predict_on_batch", "load_weights"})
+_TRAINS: Final = frozenset({"fit", "train_on_batch"})
+_AROUND: Final = (
+    "keras.layers.TimeDistributed",
+    "keras.layers.Bidirectional",
+    "keras.layers.SpectralNormalization",
+    "keras.layers.RNN",
+    "keras.layers.StackedRNNCells",
+)
+"""Layers around others: the variables are those of the layers inside, which have policies of their own."""
+_UNFIT: Final = {
+    "2": ("TPUStrategy", "ParameterServerStrategy", "CentralStorageStrategy"),
+    "3": ("TPUStrategy",),
+}
+"""Strategies under which mixed_float16 is refused (Keras 2) or has no hardware that computes in it (TPU)."""
+
+
+@dataclass(frozen=True)
+class LateSetting:
+    """A half-precision policy that is set after what it is meant for was made.
+
+    `at` is the call that comes too late, `before` the expression in the same body that makes the first of it (None where
+    they have no body in common), `made` the construction itself; `whole` says that everything was made before.
+    """
+
+    at: Place
+    before: Place | None
+    made: Place
+    policy: Policy
+    whole: bool
+
+
+@dataclass(frozen=True)
+class HalfVariables:
+    """Layers whose variables are half precision, by what gives them such a policy."""
+
+    at: Place
+    value: Value | None
+    """The `dtype=` of the layers; None where the global policy is at fault."""
+    policy: Policy
+    layers: int
+
+
+@dataclass(frozen=True)
+class UnfitPolicy:
+    """mixed_float16 under a distribution strategy that does not support it."""
+
+    at: Place
+    policy: Policy
+    strategy: str
+
+
+@dataclass(frozen=True)
+class StrayPolicy:
+    """A half-precision policy set in one copy of Keras, where the layers come from another."""
+
+    at: Place
+    policy: Policy
+    copy: Copy
+    layers_from: Copy
+    spelled: str
+    """How the program writes the class of one of those layers."""
+
+
+@dataclass(frozen=True)
+class LostPolicy:
+    """A half-precision policy that `clear_session` takes away before layers are made."""
+
+    at: Place
+    policy: Policy
+    layer: Place
+
+
+class History:
+    """The policy in one finished world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._m = world.machine
+        self._events = world.trace.events
+
+    # -- what was asked for
+
+    def refused(self) -> Iterator[PolicyRefused]:
+        """Names of policies that do not work, where nothing catches the exception."""
+        for event in self._events:
+            if isinstance(event, PolicyRefused) and not event.guarded:
+                yield event
+
+    def half_variables(self) -> Iterator[HalfVariables]:
+        """Layers with half-precision variables, unless the program only predicts with weights that it has."""
+        if self._only_predicts:
+            return
+        found: dict[Place, list[tuple[Value | None, Policy]]] = {}
+        for event in self._events:
+            if not isinstance(event, LayerMade) or event.policy.name not in HALF or event.base in _AROUND:
+                continue
+            arguments = dict(event.arguments)
+            if not half_variables(event.base, self._world.generation) or arguments.get("trainable") == Const(False):
+                continue
+            value = arguments.get("dtype") if event.asked else None
+            at = self._source(event, value) if value is not None else next(iter(event.policy.set_by), None)
+            if at is not None:
+                found.setdefault(at, []).append((value, event.policy))
+        for at, layers in found.items():
+            yield HalfVariables(at, *layers[0], len(layers))
+
+    def _source(self, event: LayerMade, value: Value) -> Place:
+        """Where the dtype of a layer is written: in the call that makes it, or where the constant comes from."""
+        written = self._m.program.literal_places.get(id(value))
+        if written is None or written.source is not event.place.source:
+            return written or event.place
+        call, text = (written.source.span(place.node) for place in (event.place, written))
+        return event.place if call.start <= text.start < call.end else written
+
+    @cached_property
+    def _only_predicts(self) -> bool:
+        ran = {event.method for event in self._events if isinstance(event, Ran)}
+        compiled = any(isinstance(event, Compiled) for event in self._events)
+        return bool(ran & _READS) and not ran & _TRAINS and not compiled
+
+    # -- the strategy
+
+    def unfit(self) -> Iterator[UnfitPolicy]:
+        """Layers made under mixed_float16 in the scope of a strategy that does not support it."""
+        scopes: list[str | None] = []
+        seen: set[Place] = set()
+        for event in self._events:
+            match event:
+                case ScopeEntered(strategy=strategy):
+                    scopes.append(strategy)
+                case ScopeLeft():
+                    scopes.pop()
+                case LayerMade(policy=Policy(name="mixed_float16") as policy) if scopes and scopes[-1] is not None:
+                    name = scopes[-1].rpartition(".")[2]
+                    at = event.place if event.asked else next(iter(policy.set_by), None)
+                    if name in _UNFIT[self._world.generation] and at is not None and at not in seen:
+                        seen.add(at)
+                        yield UnfitPolicy(at, policy, name)
+                case _:
+                    pass
+
+    # -- the copy of Keras
+
+    def stray(self) -> Iterator[StrayPolicy]:
+        """Policies that are set in a copy of Keras from which no layer is made, while another's are left in float32."""
+        made: dict[Copy, str] = {}
+        plain: dict[Copy, str] = {}
+        for event in self._events:
+            if isinstance(event, LayerMade) and has_variables(event.base):
+                spelled = spelled_of(event.layer)
+                made.setdefault(copy_of(spelled), spelled)
+                if not event.asked and event.policy.name == "float32" and not event.policy.set_by:
+                    plain.setdefault(copy_of(spelled), spelled)
+        sets = [event for event in self._events if isinstance(event, PolicySet)]
+        for event in sets:
+            if event.policy.name not in HALF_POLICIES or any(not self._separate(event.copy, copy) for copy in made):
+                continue
+            for copy, spelled in plain.items():
+                if not any(other.copy == copy for other in sets):
+                    yield StrayPolicy(event.place, event.policy, event.copy, copy, spelled)
+                    break
+
+    def _separate(self, one: Copy, other: Copy) -> bool:
+        return are_separate(one, other, self._world.generation, self._m.program.sets_legacy_switch)
+
+    # -- clear_session
+
+    def lost(self) -> Iterator[LostPolicy]:
+        """Policies that a `clear_session` has put back before the next layers were made."""
+        resets = {
+            event.place: event
+            for event in self._events
+            if isinstance(event, PolicyReset) and event.before.name in HALF_POLICIES
+        }
+        for event in self._events:
+            if isinstance(event, LayerMade) and not event.asked and has_variables(event.base) and event.policy.set_by:
+                reset = resets.pop(event.policy.set_by[0], None)
+                if reset is not None and event.policy.name not in HALF_POLICIES:
+                    yield LostPolicy(reset.place, reset.before, event.place)
+
+    # -- order
+
+    def late(self) -> Iterator[LateSetting]:
+        """The first half-precision policy, where layers that are used under it were made before it.
+
+        Only where nothing was trained or run before: a program that switches between two phases knows what it does.
+        """
+        position = self._first_setting()
+        if position is None:
+            return
+        setting = self._events[position]
+        assert isinstance(setting, PolicySet)
+        end = next(
+            (
+                index
+                for index, event in enumerate(self._events)
+                if index > position and isinstance(event, (PolicySet, PolicyReset))
+            ),
+            len(self._events),
+        )
+        window = self._events[position + 1 : end]
+        if any(self._is_unclear(event) for event in window):
+            return
+        order = _Order(self._world, position, end, setting.policy)
+        early = order.early_parts(window)
+        if early:
+            first = min(early, key=lambda part: part.made_at)
+            at, before = self._meet(setting, first)
+            yield LateSetting(at, before, first.place, setting.policy, not order.has_late)
+
+    def _first_setting(self) -> int | None:
+        for index, event in enumerate(self._events):
+            match event:
+                case PolicySet(policy=policy):
+                    return index if policy.name in HALF_POLICIES else None
+                case Compiled() | Ran() | PolicyReset():
+                    return None
+                case _:
+                    pass
+        return None
+
+    @staticmethod
+    def _is_unclear(event: object) -> bool:
+        """Whether the policy is not known at some time: branches in which it differs were joined."""
+        if isinstance(event, (LayerMade, ModelMade)):
+            return event.policy.name is None and not getattr(event, "asked", False)
+        return isinstance(event, (Compiled, Ran)) and event.policy.name is None
+
+    @staticmethod
+    def _meet(setting: PolicySet, made: _Part) -> tuple[Place, Place | None]:
+        """The calls, in the innermost body that both stand in, that lead to the setter and to what was made."""
+        left, right = _chain(setting.context, setting.place), _chain(made.context, made.place)
+        for one, other in zip(left, right, strict=False):
+            if one != other:
+                return (one[0], other[0]) if one[0] is not other[0] else (setting.place, None)
+        return setting.place, None
+
+
+def _chain(context: Context, place: Place) -> list[tuple[Place, int]]:
+    """The calls and passes of loops from the outermost to `place`."""
+    found = [(place, 0)]
+    here: Context | None = context
+    while here is not None:
+        if here.site is not None:
+            found.append((here.site, here.index))
+        here = here.parent
+    return found[::-1]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Something with variables that was made: a layer, or a whole model of keras.applications."""
+
+    made_at: int
+    instance: Instance
+    place: Place
+    context: Context
+    policy: Policy
+    asked: bool
+
+
+class _Order:
+    """What was made before a policy, what under it, and what of both comes together in one model."""
+
+    def __init__(self, world: World, position: int, end: int, policy: Policy) -> None:
+        self._world = world
+        self._m = world.machine
+        self._position = position
+        self._end = end
+        self._policy = policy
+        self._parts: dict[Address, _Part] = {}
+        self._models: dict[Address, _Part] = {}
+        for index, event in enumerate(world.trace.events):
+            match event:
+                case LayerMade(layer=layer) if has_variables(event.base):
+                    self._parts[layer.address] = _Part(
+                        index, layer, event.place, event.context, event.policy, event.asked
+                    )
+                case ModelMade(model=model):
+                    info = info_of(self._m, model)
+                    part = _Part(
+                        index, model, event.place, event.context, event.policy, info is not None and info.asked
+                    )
+                    self._models[model.address] = part
+                    if self._m.state.get((model.address, "@hidden")) is not None:
+                        self._parts[model.address] = part
+                case _:
+                    pass
+
+    @cached_property
+    def has_late(self) -> bool:
+        """Whether something with variables is made under the policy, too."""
+        return any(self._is_late(part) for part in self._parts.values())
+
+    def early_parts(self, window: Sequence[object]) -> list[_Part]:
+        """What was made before and is used under the policy: with what is made then, or when there is nothing such.
+
+        A model that was made before and gets its layers then counts, too: `compile` looks at its own policy.
+        """
+        found: dict[Address, _Part] = {}
+        for model, compiled in self._used(window):
+            parts = [self._parts[part.address] for part in self._inside(model) if part.address in self._parts]
+            early = [part for part in parts if self._is_early(part)]
+            mixed = any(self._is_late(part) for part in parts)
+            whole = self._models.get(model.address)
+            if compiled and mixed and whole is not None and self._is_early(whole):
+                early.append(whole)
+            if early and (mixed or not self.has_late):
+                found.update({part.instance.address: part for part in early})
+        return list(found.values())
+
+    def _used(self, window: Sequence[object]) -> Iterator[tuple[Instance, bool]]:
+        """The models that are used in the window, and whether they are compiled under mixed_float16."""
+        for event in window:
+            match event:
+                case Compiled(model=model, policy=policy) if policy.name == self._policy.name:
+                    yield model, policy.name == "mixed_float16"
+                case Ran(model=model, policy=policy) if policy.name == self._policy.name:
+                    yield model, False
+                case ModelMade(model=model):
+                    yield model, False
+                case LayerCalled(layer=layer, inner=False):
+                    yield layer, False
+                case _:
+                    pass
+
+    def _is_early(self, part: _Part) -> bool:
+        default = not part.asked and part.policy.name == "float32" and not part.policy.set_by
+        return part.made_at < self._position and default
+
+    def _is_late(self, part: _Part) -> bool:
+        within = self._position < part.made_at < self._end
+        return within and not part.asked and part.policy.name == self._policy.name
+
+    def _inside(self, model: Instance) -> list[Instance]:
+        """The layers and models in `model`, and itself."""
+        found: dict[Instance, None] = {}
+        stack = [model]
+        while stack:
+            here = stack.pop()
+            if here not in found:
+                found[here] = None
+                stack.extend(self._held(here))
+        return list(found)
+
+    def _held(self, owner: Instance) -> Iterator[Instance]:
+        info = info_of(self._m, owner)
+        if info is None:
+            return
+        for _, value in info.arguments:
+            if isinstance(value, Instance):
+                yield value
+        if isinstance(owner.cls, Class):  # what its constructor and its methods make
+            for part in self._parts.values():
+                if any(site is info.place for site in part.context.sites()):
+                    yield part.instance
+        if models.form_of(self._m, owner) == "sequential":
+            for item in models.layers_of(self._m, owner).items:
+                if isinstance(item, Instance):
+                    yield item
+        held = self._m.state.get((owner.address, "@outputs"))
+        for tensor in structures.flatten(self._m, held) if isinstance(held, Value) else ():
+            ways = list(alternatives(tensor))
+            for step in (*(way.made for way in ways), *models.steps(ways)):
+                if step.layer is not None:
+                    yield step.layer

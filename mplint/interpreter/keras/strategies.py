@@ -1,0 +1,57 @@
+"""Distribution strategies: which one is in force while layers are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.calls import Arguments, unseen
+from mplint.interpreter.trace import ScopeEntered, ScopeLeft
+from mplint.interpreter.values import UNKNOWN, Api, Instance, Place, Symbol, Unknown, Value
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_SCOPE: Final = Api("tensorflow.distribute.Strategy.scope")
+_METHODS: Final = frozenset({"scope", "run", "reduce", "experimental_run_v2", "experimental_distribute_dataset"})
+
+
+def is_strategy(path: str) -> bool:
+    """Whether `path` is a class of distribution strategies."""
+    return path.startswith("tensorflow.distribute.") and path.endswith("Strategy")
+
+
+def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
+    """`tf.distribute.TPUStrategy(…)`."""
+    return Instance(m.allocate(place, "strategy"), callee)
+
+
+def attribute(strategy: Instance, name: str) -> Value | None:
+    """What can be read of a strategy; None of a method."""
+    if name in _METHODS or not isinstance(strategy.cls, Api):
+        return None
+    return Unknown(Symbol("attribute", Symbol("strategy", strategy.cls.path), name))
+
+
+def method(m: Machine, strategy: Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a strategy: what it is given goes where it cannot be followed."""
+    if name == "scope":
+        scope = Instance(m.allocate(place, "scope"), _SCOPE)
+        m.put(scope.address, "strategy", strategy)
+        return scope
+    unseen(m, UNKNOWN, arguments)
+    return UNKNOWN
+
+
+def is_scope(value: Value) -> bool:
+    """Whether `value` is what `strategy.scope()` gives."""
+    return isinstance(value, Instance) and value.cls == _SCOPE
+
+
+def within(m: Machine, scope: Value, body: Callable[[], object]) -> None:
+    """Run the body of `with strategy.scope():`."""
+    strategy = m.field(scope.address, "strategy") if isinstance(scope, Instance) else None
+    path = strategy.cls.path if isinstance(strategy, Instance) and isinstance(strategy.cls, Api) else None
+    m.record(ScopeEntered(path))
+    body()
+    m.record(ScopeLeft())

@@ -1,0 +1,201 @@
+"""Looking into models: their inputs and outputs, their layers by place and name, and copies of them.
+
+Using what is found there (`model.output`, `model.layers[-2].output`) opens the model: its end is no end any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mplint.interpreter import sequences
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras import graph, models, structures
+from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.trace import ModelMade, ModelUsed
+from mplint.interpreter.values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    ApiMethod,
+    Bound,
+    Const,
+    Instance,
+    Made,
+    Place,
+    Tensor,
+    Tuple,
+    Value,
+    alternatives,
+    choice,
+    compute_dtype,
+    variable_dtype,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+
+def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: bool = False) -> Value:
+    """An attribute that the library gives its objects."""
+    info = info_of(m, value)
+    if info is not None:
+        match name:
+            case "dtype" | "variable_dtype":
+                dtype = variable_dtype(info.policy.name)
+                return UNKNOWN if dtype is None else Const(dtype)
+            case "compute_dtype" | "_compute_dtype":
+                dtype = compute_dtype(info.policy.name)
+                return UNKNOWN if dtype is None else Const(dtype)
+            case "dtype_policy" | "_dtype_policy":
+                return info.policy
+            case "output" | "outputs":
+                return _outputs_of(m, value, name)
+            case "input" | "inputs":
+                return _inputs_of(m, value, name)
+            case "layers" | "_layers":
+                return _layers_of(m, value, place)
+            case "optimizer":
+                return UNKNOWN
+            case "name":
+                return UNKNOWN
+            case _:
+                pass
+    return Bound(value, ApiMethod(name))
+
+
+def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
+    """`model.output`: using it opens the model, so that its end is no end any more."""
+    opened = m.state.get((model.address, "@of"))
+    m.record(ModelUsed(opened if isinstance(opened, Instance) else model))
+    held = m.state.get((model.address, "@output"))  # of a layer: what its last symbolic call gave
+    form = models.form_of(m, model)
+    if form == "functional":
+        held = m.state.get((model.address, "@outputs"))
+    elif form == "sequential":
+        given = _inputs_of(m, model, "input")
+        info = info_of(m, model)
+        held = models.run_layers(m, model, Arguments((given,)), info.place) if info is not None else None
+    if isinstance(held, Tensor) and name == "outputs":
+        return Tuple((held,))
+    return held if isinstance(held, Value) else UNKNOWN
+
+
+def _inputs_of(m: Machine, model: Instance, name: str) -> Value:
+    """`model.input` and `model.inputs`."""
+    held = m.state.get((model.address, "@inputs"))
+    if models.form_of(m, model) == "sequential":
+        first = next(iter(models.layers_of(m, model).items), None)
+        info = info_of(m, first) if isinstance(first, Instance) else None
+        held = first
+        if info is not None:
+            made = Made("input", info.place, m.context, by="keras.Input", computed_in="float32")
+            held = Tensor("float32", made, True)
+    if isinstance(held, Tensor) and name == "inputs":
+        return Tuple((held,))
+    return held if isinstance(held, Value) else UNKNOWN
+
+
+def _listed(m: Machine, model: Instance) -> Tuple | None:
+    """The layers of a Sequential or Functional model in their order; None where that is not known."""
+    if models.form_of(m, model) == "sequential":
+        held = models.layers_of(m, model)
+        return Tuple(tuple(layer for layer in held.items if not _is_input(m, layer)), held.rest)
+    inputs, outputs = (m.state.get((model.address, name)) for name in ("@inputs", "@outputs"))
+    if not isinstance(inputs, Value) or not isinstance(outputs, Value):
+        return None
+    found = graph.layers_between(structures.flatten(m, inputs), structures.flatten(m, outputs), m.generation)
+    return None if not found else Tuple(tuple(found))
+
+
+def _connect(m: Machine, model: Instance) -> None:
+    """Give each layer of a Sequential its output, as Keras does when the shape of the input is known."""
+    if models.form_of(m, model) == "sequential":
+        used = len(m.trace.events)
+        _outputs_of(m, model, "output")
+        del m.trace.events[used:]
+
+
+def _is_input(m: Machine, layer: Value) -> bool:
+    info = info_of(m, layer) if isinstance(layer, Instance) else None
+    return isinstance(layer, Tensor) or (info is not None and info.base == "keras.layers.InputLayer")
+
+
+def _some_layers(m: Machine, model: Instance) -> list[Instance]:
+    """Layers of the model, in no particular order."""
+    listed = _listed(m, model)
+    if listed is not None:
+        return [layer for layer in listed.items if isinstance(layer, Instance)]
+    held = m.state.get((model.address, "@outputs"))
+    found: dict[Instance, None] = {}
+    for tensor in structures.flatten(m, held) if isinstance(held, Value) else []:
+        made = [way.made for way in alternatives(tensor)]
+        for step in (*made, *models.steps([tensor])):
+            if step.layer is not None:
+                found[step.layer] = None
+    return list(found)
+
+
+def _layers_of(m: Machine, model: Instance, place: Place) -> Value:
+    """`model.layers`."""
+    _connect(m, model)
+    hidden = _hidden_layer(m, model)
+    listed = _listed(m, model) if hidden is None else Tuple((), hidden)
+    if listed is None:
+        some = _some_layers(m, model)
+        listed = Tuple((), choice(list(some))) if some else None
+    if listed is None:
+        return UNKNOWN
+    for layer in (*listed.items, *([hidden] if hidden is not None else [])):
+        if isinstance(layer, Instance):
+            m.state.set((layer.address, "@of"), model)
+    return m.new_list(place, listed)
+
+
+def get_layer(m: Machine, model: Instance, arguments: Arguments) -> Value:
+    """`model.get_layer(name)`, or by index; asking what it gives opens the model."""
+    name, index = arguments.get("name", 0), arguments.get("index", 1)
+    _connect(m, model)
+    found: Value | None = None
+    hidden = _hidden_layer(m, model)
+    if isinstance(index, Const) and isinstance(index.value, int):
+        listed = _listed(m, model) if hidden is None else None
+        found = sequences.item(listed, index.value) if listed is not None else hidden
+    elif name is not None:
+        found = next((layer for layer in _some_layers(m, model) if m.field(layer.address, "name") == name), None)
+        if found is None and isinstance(name, Const) and not str(name.value).startswith("input"):
+            found = hidden
+    if not isinstance(found, Instance):
+        return UNKNOWN
+    m.state.set((found.address, "@of"), model)
+    return found
+
+
+def clone(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`clone_model(model)`: the same layers anew, each with the policy that it has, whatever the global one is now.
+
+    The first model is a pattern then; what is wrong with it is wrong with its copy.
+    """
+    model = arguments.get("model", 0)
+    own = arguments.get("clone_function", 2)
+    if not isinstance(model, Instance) or (own is not None and own != NONE) or not arguments.sure:
+        return UNKNOWN
+    form = models.form_of(m, model)
+    info = info_of(m, model)
+    if info is None or form not in ("functional", "sequential"):
+        return UNKNOWN
+    copy = Instance(m.allocate(place, "model"), Api(info.base))
+    for name in ("@form", "@inputs", "@outputs", "@layers", "@hidden", "name"):
+        held = m.state.get((model.address, name))
+        if held is not None:
+            m.state.set((copy.address, name), held)
+    m.state.set((copy.address, "@layer"), replace(info, place=place))
+    m.record(ModelUsed(model))
+    m.record(ModelMade(copy, place, m.context, form, info.policy))
+    return copy
+
+
+def _hidden_layer(m: Machine, model: Instance) -> Instance | None:
+    """The layer that stands for each of those that only the library knows: all have one policy, and give its dtype."""
+    held = m.state.get((model.address, "@hidden"))
+    return held if isinstance(held, Instance) else None
