@@ -86,6 +86,9 @@ def _policy_of(m: Machine, instance: Instance, bound: dict[str, Value], argument
     if value is None and arguments.more is not None:  # **unknown may hold a dtype
         return Policy(None), False
     default = policies.current(m, spelled_of(instance))
+    if keras_base_of(m, instance) in _OWN_DTYPES:  # Keras 2 takes the dtype of the data for a policy
+        data = Const("float32") if value is None or value == NONE else value
+        return default if m.generation == "3" else Policy(tensors.dtype_of(m, data)), False
     return policies.as_policy(m, value, default), value is not None and value != NONE
 
 

@@ -299,8 +299,26 @@ def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
     bound = layers.bind(m, "tensorflow.Variable", arguments)
     wanted = bound.get("dtype")
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
+    given = bound.get("initial_value")
+    if dtype is None and given is not None and wanted in (None, NONE):
+        dtype = _converted(given)
     m.record(VariableMade(place, dtype))
     return Tensor(dtype, Made("variable", place, m.context, by="tensorflow.Variable"), False)
+
+
+def _converted(value: Value) -> str | None:
+    """The dtype of the tensor that TensorFlow makes of a value."""
+    match value:
+        case Tensor(dtype=dtype) | Array(dtype=dtype):
+            return dtype
+        case Const(value=bool()):
+            return "bool"
+        case Const(value=int()):
+            return "int32"
+        case Const(value=float()):
+            return "float32"
+        case _:
+            return None
 
 
 def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:

@@ -50,7 +50,8 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
     subclass = isinstance(model.cls, Class)
     made_at = info.place if info is not None and subclass else place
     policy, asked = policies.current(m, spelled_of(model)), False
-    if "dtype" in given:
+    functional = base == "keras.Model" and "outputs" in given
+    if "dtype" in given and not functional:  # there Keras 3 overlooks it, and Keras 2 refuses it
         policies.check_name(m, given["dtype"], "layer", place)
         policy, asked = policies.as_policy(m, given["dtype"], policy), given["dtype"] != NONE
     elif arguments.more is not None:
@@ -64,7 +65,7 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
         found = Tuple(()) if listed == NONE else sequences.iterate(m, listed, place)
         m.state.set((model.address, "@layers"), found)
         m.use(found)
-    elif base == "keras.Model" and "outputs" in given:
+    elif functional:
         form = "functional"
         m.state.set((model.address, "@inputs"), freeze(m, given.get("inputs", UNKNOWN)))
         m.state.set((model.address, "@outputs"), freeze(m, given["outputs"]))
@@ -268,11 +269,22 @@ def computed(m: Machine, model: Instance) -> Value:
 def steps(tensors: Iterable[Tensor]) -> Iterator[Made]:
     """The computations on the way to `tensors`, without those that make them (unless one is on the way to another)."""
     seen: set[int] = set()
-    stack = [operand for tensor in tensors for way in alternatives(tensor) for operand in way.made.operands]
+    stack = [operand for tensor in tensors for made in _computations(tensor) for operand in made.operands]
     while stack:
-        for way in alternatives(stack.pop()):
-            if id(way.made) not in seen:
-                seen.add(id(way.made))
-                yield way.made
-                stack.extend(way.made.operands)
-                stack.extend(way.made.given or ())
+        tensor = stack.pop()
+        for made in _computations(tensor):
+            if id(made) not in seen:
+                seen.add(id(made))
+                yield made
+                stack.extend(made.operands)
+                stack.extend(made.given or ())
+
+
+def _computations(tensor: Tensor) -> Iterator[Made]:
+    """What makes `tensor`, in each way that it may be made; a layer of the program is what it computes inside."""
+    for way in alternatives(tensor):
+        if way.made.kind == "composite":
+            for operand in way.made.operands:
+                yield from _computations(operand)
+        else:
+            yield way.made
