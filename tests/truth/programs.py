@@ -1,7 +1,8 @@
 """Small programs, one concept each, whose real output dtypes are on record in dtypes.json.
 
 They are the measurements behind the rules, written out as source: the forms of `dtype=` and the operations on a half
-tensor (`forms/`, `ends/`, `inputs/`), what models pass on (`models/`, `lies/`) and the rewritten heads (`heads/`).
+tensor (`forms/`, `ends/`, `inputs/`), what models pass on (`models/`, `lies/`), the rewritten heads (`heads/`), and
+models built in depth (`depth/`).
 `tools/measure_truth.py` runs them in Keras 2 and Keras 3 and writes the record.
 """
 
@@ -9,7 +10,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from tests.truth.depth import DEPTH
 
 
 @dataclass(frozen=True)
@@ -510,4 +513,9 @@ model.compile("sgd", loss={{"{output}": "sparse_categorical_crossentropy", "q": 
     yield program("heads/attributes-by-name", SET_ATTRIBUTES, calls=BATCH)
 
 
-PROGRAMS: tuple[Program, ...] = (*forms(), *ends(), *model_inputs(), *models(), *lies(), *heads())
+def depth() -> Iterator[Program]:
+    for name, (generations, body, inputs) in DEPTH.items():
+        yield replace(program(f"depth/{name}", body, only=generations), inputs=inputs)
+
+
+PROGRAMS: tuple[Program, ...] = (*forms(), *ends(), *model_inputs(), *models(), *lies(), *heads(), *depth())

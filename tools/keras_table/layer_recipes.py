@@ -46,7 +46,7 @@ _ARGUMENTS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "ConvLSTM2D": ({"filters": 2, "kernel_size": 2}, (2, 3, 8, 8, 2)),
     "ConvLSTM3D": ({"filters": 2, "kernel_size": 2}, (1, 2, 4, 4, 4, 2)),
     "Dense": ({"units": 4}, VECTOR),
-    "Discretization": ({"bin_boundaries": [0.2, 0.5]}, VECTOR),
+    "Discretization": ({"bin_boundaries": [0.2, 0.5]}, (2, 1)),
     "Dropout": ({"rate": 0.5}, VECTOR),
     "ELU": ({}, VECTOR),
     "EinsumDense": ({"equation": "ab,bc->ac", "output_shape": 4}, VECTOR),
