@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 
+from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import ineffective
-from mplint.interpreter.values import HALF, PURE_POLICIES, Place
+from mplint.interpreter.values import HALF, Place
 from mplint.interpreter.world import End, World
 
 
@@ -42,7 +43,8 @@ def _fault(end: End, *, asked_in_vain: bool) -> EndFault | None:
         return None
     if not softmax and (end.world.has_escaped(end.model) or end.world.is_settled(end.model)):
         return None
-    if end.policy.name in PURE_POLICIES:
+    policy = end.policy.name
+    if policy in HALF and any(found.policy.name == policy for found in History(end.world).half_variables()):
         return EndFault.PURE_POLICY
     if softmax:
         return EndFault.SOFTMAX_CAST_AFTERWARDS if end.dtype in ("float32", "float64") else EndFault.SOFTMAX

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from mplint import keras_api
 from mplint.interpreter.frames import Context
 from mplint.interpreter.keras import models, structures
 from mplint.interpreter.keras.info import info_of, spelled_of
@@ -35,7 +36,7 @@ from mplint.interpreter.values import (
     alternatives,
 )
 from mplint.interpreter.world import World
-from mplint.keras_api import Copy, are_separate, copy_of, half_variables, has_variables
+from mplint.keras_api import Copy, Kind, are_separate, copy_of, half_variables, has_variables
 
 _READS: Final = frozenset({"predict", "predict_on_batch", "load_weights"})
 _TRAINS: Final = frozenset({"fit", "train_on_batch"})
@@ -58,8 +59,8 @@ _UNFIT: Final = {
 class LateSetting:
     """A half-precision policy that is set after what it is meant for was made.
 
-    `at` is the call that comes too late, `before` the expression in the same body that makes the first of it (None where
-    they have no body in common), `made` the construction itself; `whole` says that everything was made before.
+    `at` is the call that comes too late, `before` the expression in the same body that makes the first of it (None
+    where they have no body in common), `made` the construction itself; `whole` says that everything was made before.
     """
 
     at: Place
@@ -85,6 +86,8 @@ class UnfitPolicy:
     """mixed_float16 under a distribution strategy that does not support it."""
 
     at: Place
+    value: Value | None
+    """The `dtype=` of a layer; None where the global policy is at fault."""
     policy: Policy
     strategy: str
 
@@ -111,12 +114,15 @@ class LostPolicy:
 
 
 class History:
-    """The policy in one finished world."""
+    """The policy in one finished world.
+
+    A test sets policies to see what comes of them: of its runs there is nothing to say.
+    """
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._m = world.machine
-        self._events = world.trace.events
+        self._events = () if world.is_test else tuple(world.trace.events)
 
     # -- what was asked for
 
@@ -172,10 +178,11 @@ class History:
                     scopes.pop()
                 case LayerMade(policy=Policy(name="mixed_float16") as policy) if scopes and scopes[-1] is not None:
                     name = scopes[-1].rpartition(".")[2]
+                    value = dict(event.arguments).get("dtype") if event.asked else None
                     at = event.place if event.asked else next(iter(policy.set_by), None)
                     if name in _UNFIT[self._world.generation] and at is not None and at not in seen:
                         seen.add(at)
-                        yield UnfitPolicy(at, policy, name)
+                        yield UnfitPolicy(at, value, policy, name)
                 case _:
                     pass
 
@@ -246,6 +253,8 @@ class History:
         if early:
             first = min(early, key=lambda part: part.made_at)
             at, before = self._meet(setting, first)
+            if at is not setting.place and self._does_more(at):
+                at, before = setting.place, None
             yield LateSetting(at, before, first.place, setting.policy, not order.has_late)
 
     def _first_setting(self) -> int | None:
@@ -258,6 +267,14 @@ class History:
                 case _:
                     pass
         return None
+
+    def _does_more(self, call: Place) -> bool:
+        """Whether the call that leads to the setter makes or trains something, too: then it is not what comes too late."""
+        return any(
+            call in event.context.sites()
+            for event in self._events
+            if isinstance(event, (LayerMade, ModelMade, Compiled))
+        )
 
     @staticmethod
     def _is_unclear(event: object) -> bool:
@@ -322,7 +339,7 @@ class _Order:
                         index, model, event.place, event.context, event.policy, info is not None and info.asked
                     )
                     self._models[model.address] = part
-                    if self._m.state.get((model.address, "@hidden")) is not None:
+                    if keras_api.kind(spelled_of(model)) is Kind.APPLICATION:
                         self._parts[model.address] = part
                 case _:
                     pass
@@ -338,6 +355,8 @@ class _Order:
         A model that was made before and gets its layers then counts, too: `compile` looks at its own policy.
         """
         found: dict[Address, _Part] = {}
+        if self.has_late:
+            found.update((part.instance.address, part) for part in self._applications(window))
         for model, compiled in self._used(window):
             parts = [self._parts[part.address] for part in self._inside(model) if part.address in self._parts]
             early = [part for part in parts if self._is_early(part)]
@@ -348,6 +367,17 @@ class _Order:
             if early and (mixed or not self.has_late):
                 found.update({part.instance.address: part for part in early})
         return list(found.values())
+
+    def _applications(self, window: Sequence[object]) -> Iterator[_Part]:
+        """Models of keras.applications that become parts of other models in the window.
+
+        What such a model gives need not be known, so that the model around it does not show it.
+        """
+        for event in window:
+            if isinstance(event, LayerCalled) and event.inner and event.layer.address in self._models:
+                part = self._parts.get(event.layer.address)
+                if part is not None and self._is_early(part):
+                    yield part
 
     def _used(self, window: Sequence[object]) -> Iterator[tuple[Instance, bool]]:
         """The models that are used in the window, and whether they are compiled under mixed_float16."""

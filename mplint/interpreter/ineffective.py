@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.interpreter.keras import wrappers
+from mplint.interpreter.keras import policies, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.trace import LayerCalled
 from mplint.interpreter.values import FLOATS, HALF, Api, Instance, Made, Place, Policy, Tensor, alternatives
@@ -70,8 +70,13 @@ def ineffective(world: World) -> Iterator[Ineffective]:
 
 
 def _asks_float32(world: World, instance: Instance) -> LayerInfo | None:
+    """What is known of a layer to which the program gave float32."""
     info = info_of(world.machine, instance)
-    return info if info is not None and info.asked and info.policy.name == "float32" else None
+    if info is None:
+        return None
+    given = info.argument("dtype")  # which Keras 3 overlooks where it is a Functional model's
+    named = policies.as_policy(world.machine, given, Policy(None)).name
+    return info if "float32" in (named, info.policy.name if info.asked else None) else None
 
 
 def _without_reach(

@@ -13,7 +13,7 @@ from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatter
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.state import POLICY, Cell, State, join
-from mplint.interpreter.trace import Escaped, Event, ModelUsed, Trace
+from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
 from mplint.interpreter.values import (
     HALF_POLICIES,
     UNKNOWN,
@@ -117,6 +117,10 @@ class Machine:
     def call(self, callee: Value, arguments: Arguments, place: Place) -> Value:
         """The result of calling `callee`."""
         return dispatch.call(self, callee, arguments, place)
+
+    def binary(self, name: str, left: Value, right: Value, place: Place) -> Value:
+        """`left <name> right` for an operator of LibCST's naming."""
+        return expressions.binary(self, name, left, right, place)
 
     def attribute(self, value: Value, name: str, place: Place) -> Value:
         """The value of `value.name`."""
@@ -380,7 +384,7 @@ class Machine:
         """Note that `layer`, asked of a model by name or by `model.layers`, goes on elsewhere: the model is opened."""
         model = self.state.get((layer.address, "@of"))
         if isinstance(model, Instance):
-            self.record(ModelUsed(model))
+            self.record(Opened(model))
 
     def parts(self, value: Value, seen: set[object] | None = None) -> Iterator[Value]:
         """`value` and the values that it holds in containers."""

@@ -8,15 +8,17 @@ from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mplint import keras_api
 from mplint.interpreter import modules
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import models
+from mplint.interpreter.keras import models, policies
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
 from mplint.interpreter.roots import run_unentered
 from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, VariableMade
 from mplint.interpreter.values import (
+    HALF,
     Api,
     Array,
     Choice,
@@ -35,6 +37,7 @@ from mplint.interpreter.values import (
 )
 from mplint.interpreter.world import World, outputs_of
 from mplint.interpreter.worlds import Entry, Exploration, Run, finish, run_entry, run_script, script
+from mplint.keras_api import Kind
 from mplint.project.modules import Project
 from mplint.source.stack import on_deep_stack
 
@@ -72,7 +75,10 @@ class Forecast:
 
 @dataclass
 class Prediction:
-    """What a program makes, by place and kind, and what the models in the variables of its first module give."""
+    """What a program makes, by place and kind, and what the models in the variables of its first module give.
+
+    In one world; where that does not come to a place, what is made there in any other.
+    """
 
     made: dict[Site, dict[str, Forecast]] = field(default_factory=dict)
     named: dict[str, set[tuple[Dtypes, ...] | None]] = field(default_factory=dict)
@@ -104,15 +110,16 @@ class Start:
         return run
 
 
-def predict(project: Project, start: Start, generation: str, policy: str | None = None) -> Prediction:
+def predict(project: Project, start: Start, generation: str, policy: str | None = None) -> tuple[Prediction, ...]:
     """What the program at `start` makes in `generation`, under `policy` from its start on where one is given.
 
-    What its run is not seen to make is taken from the functions that nothing calls, and from the modules it imports.
+    One prediction for each world that its run may be in. What none of them is seen to make is taken from the functions
+    that nothing calls, and from the modules that it imports.
     """
     return on_deep_stack(lambda: _predict(project, start, generation, policy))
 
 
-def _predict(project: Project, start: Start, generation: str, policy: str | None) -> Prediction:
+def _predict(project: Project, start: Start, generation: str, policy: str | None) -> tuple[Prediction, ...]:
     program, found = Program(project), Exploration()
     entry = Entry(start.path, start.path.name, generation, Policy(policy or "float32"))
     run = list(run_entry(program, found, entry, start.run()))
@@ -123,22 +130,26 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
         finish(found, machine, Entry(path, path.name, generation, machine.shelf.policy), {})
     for failure in found.failures:
         raise failure.error
-    others = _made(world for world in found.worlds if world not in run)
-    seen = _made(run)
-    made = {site: {**others.get(site, {}), **seen.get(site, {})} for site in {*others, *seen}}
-    named: dict[str, set[tuple[Dtypes, ...] | None]] = {}
-    for world in run:
-        for name, value in world.module_bindings(start.path).items():
-            for model in world.models:
-                if model.instance == value:
-                    named.setdefault(name, set()).update(_dtypes(world.machine, model.outputs))
-    return Prediction(made, named)
-
-
-def _made(worlds: Iterable[World]) -> dict[Site, dict[str, Forecast]]:
-    """What is made in some worlds."""
-    found: dict[Site, dict[str, Forecast]] = {}
     sites: dict[Place, Site] = {}
+    others = (world for world in found.worlds if world not in run)
+    anywhere = {**_made(others, sites), **_made(run, sites)}
+    return tuple(_in_world(world, start, anywhere, sites) for world in run)
+
+
+def _in_world(
+    world: World, start: Start, anywhere: dict[Site, dict[str, Forecast]], sites: dict[Place, Site]
+) -> Prediction:
+    named: dict[str, set[tuple[Dtypes, ...] | None]] = {}
+    for name, value in world.module_bindings(start.path).items():
+        for model in world.models:
+            if model.instance == value:
+                named.setdefault(name, set()).update(_dtypes(world.machine, model.outputs))
+    return Prediction({**anywhere, **_made([world], sites)}, named)
+
+
+def _made(worlds: Iterable[World], sites: dict[Place, Site]) -> dict[Site, dict[str, Forecast]]:
+    """What is made in some worlds; `sites` are those that are known by now."""
+    found: dict[Site, dict[str, Forecast]] = {}
     shown: dict[tuple[Place, str], Forecast] = {}
 
     def forecast(place: Place, kind: str) -> Forecast:
@@ -160,9 +171,11 @@ def _made(worlds: Iterable[World]) -> dict[Site, dict[str, Forecast]]:
                     places[layer] = place
                     info = info_of(m, layer)
                     held = forecast(place, _kind(layer))
-                    held.policies |= {policy.name, info.policy.name if info is not None else policy.name}
+                    now = policies.stated(m, info) if info is not None else policy
+                    own = info is not None and now is not info.policy
+                    held.policies |= {now.name} if own else {policy.name, now.name}
                     if isinstance(layer.cls, Api):
-                        held.weights |= {variable_dtype(name) for name in held.policies}
+                        held.weights |= {_variables(layer.cls.path, name, world.generation) for name in held.policies}
                 case VariableMade(place=place, dtype=dtype):
                     forecast(place, VARIABLE).weights.add(dtype)
                 case _:
@@ -173,6 +186,14 @@ def _made(worlds: Iterable[World]) -> dict[Site, dict[str, Forecast]]:
         for model in world.models:
             forecast(model.place, _kind(model.instance)).outputs |= _dtypes(m, model.outputs)
     return found
+
+
+def _variables(path: str, policy: str | None, generation: str) -> str | None:
+    """The dtype of the floating variables of a library's layer; None where it has none that training moves."""
+    if not keras_api.has_variables(path) or keras_api.kind(path) is Kind.WRAPPER:
+        return None
+    kept = policy in HALF and not keras_api.half_variables(path, generation)
+    return "float32" if kept else variable_dtype(policy)
 
 
 def _kind(layer: Instance) -> str:

@@ -36,6 +36,10 @@ class Program:
         """Functions that are run on their own, since nothing in the program entered them."""
         self.parts: set[Address] = set()
         """Models that some run uses as a part of something larger."""
+        self.opened: set[Address] = set()
+        """Models of which a layer was taken out, or asked for what it gives."""
+        self.trained: set[Address] = set()
+        """Models that are compiled, or run on data by a method of their own."""
         self.escaped: set[Address] = set()
         """Objects that some run loses sight of."""
         self.settled: set[Address] = set()

@@ -97,10 +97,29 @@ def _pure(m: Machine, name: str, args: tuple[Value, ...], place: Place) -> Value
         items = sequences.iterate(m, first, place)
         if items.rest is None and items.items and all(isinstance(item, Const) for item in items.items):
             return _folded(_PURE[name], [[item.value for item in items.items if isinstance(item, Const)]])
+    if name == "sum":
+        return _sum(m, args, place)
+    if name in ("min", "max") and len(args) == 1:
         return UNKNOWN
     if name == "str" and isinstance(first, Policy) and first.name:
         return UNKNOWN
     return derived(name, *args)
+
+
+def _sum(m: Machine, args: tuple[Value, ...], place: Place) -> Value:
+    """`sum(items, start)`: `+` from left to right."""
+    items = sequences.iterate(m, args[0], place)
+    if items.rest is not None or len(args) > 2:
+        return UNKNOWN
+    total = args[1] if len(args) == 2 else Const(0)
+    if isinstance(total, List):  # one list is made, however many are put together
+        held = m.items(total)
+        for item in items.items:
+            held = sequences.concatenate(held, sequences.iterate(m, item, place))
+        return m.new_list(place, held)
+    for item in items.items:
+        total = m.binary("Add", total, item, place)
+    return total
 
 
 def _folded(function: Callable[..., object], args: list[object]) -> Value:

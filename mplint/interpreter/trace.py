@@ -63,6 +63,13 @@ class ModelUsed:
 
 
 @immutable()
+class Opened:
+    """A layer inside a model was taken out, or asked for what it gives: the model may be no more than its source."""
+
+    model: Instance
+
+
+@immutable()
 class Escaped:
     """An object went into a call that nobody saw."""
 
@@ -150,6 +157,7 @@ Event = (
     | LayerCalled
     | VariableMade
     | ModelUsed
+    | Opened
     | Escaped
     | Settled
     | PolicySet

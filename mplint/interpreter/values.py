@@ -433,8 +433,6 @@ class ClassMethod(Value):
 
 HALF: Final = frozenset({"float16", "bfloat16"})
 HALF_POLICIES: Final = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
-PURE_POLICIES: Final = HALF
-"""Those under which the variables are half precision, too."""
 FLOATS: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
 
 

@@ -18,7 +18,9 @@ from mplint.interpreter.trace import (
     LayerMade,
     ModelMade,
     ModelUsed,
+    Opened,
     PolicySet,
+    Ran,
     Settled,
     Trace,
 )
@@ -81,6 +83,12 @@ class Layer:
         """The constructor's argument `name`, where it was given."""
         return next((value for key, value in self.arguments if key == name), None)
 
+    @property
+    def inside(self) -> Instance | None:
+        """The layer that a wrapper is around, or that another layer has as its activation."""
+        held = (self.argument("layer"), self.argument("activation"))
+        return next((value for value in held if isinstance(value, Instance)), None)
+
     def constant(self, name: str) -> object:
         """The constant given as `name`; None where it is none."""
         value = self.argument(name)
@@ -140,6 +148,9 @@ class End:
     def policy(self) -> Policy:
         """The policy that decides the dtype of the softmax, else of the output."""
         layer = self.softmax_layer or next(self.world.makers(self.tensor), None)
+        while layer is not None and self.softmax_layer and layer.computes_in not in (None, self.softmax_dtype):
+            inner = layer.inside  # the one that computes the softmax
+            layer = self.world.layer(inner) if inner is not None else None
         return layer.policy if layer is not None else self.model.policy
 
     @property
@@ -212,6 +223,10 @@ class World:
             match event:
                 case ModelUsed(model=model):
                     program.parts.add(model.address)
+                case Opened(model=model):
+                    program.opened.add(model.address)
+                case Compiled(model=model) | Ran(model=model, method="fit" | "evaluate" | "predict"):
+                    program.trained.add(model.address)
                 case Escaped(address=address):
                     program.escaped.add(address)
                 case Settled(model=model):
@@ -225,6 +240,11 @@ class World:
                 program.steps.setdefault(_key(step), set()).add(held.instance.address)
                 if id(step) not in carried:
                     program.step_places.add(step.place)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the entry point is a test: what it does to the policy, it does to see what comes of it."""
+        return self.machine.program.project.is_test(self.path)
 
     @property
     def has_policy(self) -> bool:
@@ -243,8 +263,9 @@ class World:
         return []
 
     def is_part(self, model: Model) -> bool:
-        """Whether `model` is used as a part of something larger."""
-        return model.instance.address in self.machine.program.parts
+        """Whether `model` is used as a part of something larger, or only to take its layers from."""
+        address, program = model.instance.address, self.machine.program
+        return address in program.parts or (address in program.opened and address not in program.trained)
 
     def has_escaped(self, model: Model) -> bool:
         """Whether `model` went where it cannot be followed.
@@ -334,8 +355,8 @@ class World:
                 if made.layer is not None:
                     found.add((made.layer, made.place))
                     layer = self.layer(made.layer)
-                    inner = layer.argument("layer") if layer is not None else None
-                    if isinstance(inner, Instance):
+                    inner = layer.inside if layer is not None else None
+                    if inner is not None:
                         found.add((inner, made.place))
                 if len(made.operands) != 1 or made.kind not in ("layer", "operation", "cast"):
                     break
@@ -374,7 +395,7 @@ class World:
                 layer = self.layer(made.layer)
                 if layer is not None:
                     yield layer
-            elif made.kind in ("joined", "model", "operation"):
+            elif made.kind in ("joined", "operation", *OUTER):
                 stack.extend(operand for operand in reversed(made.operands) if operand.dtype == tensor.dtype)
 
     @cached_property

@@ -9,7 +9,17 @@ from mplint import keras_api
 from mplint.interpreter import options, python, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import applications, calling, layers, models, policies, strategies, surgery, tensors
+from mplint.interpreter.keras import (
+    applications,
+    calling,
+    layers,
+    models,
+    policies,
+    strategies,
+    structures,
+    surgery,
+    tensors,
+)
 from mplint.interpreter.keras.info import LayerInfo, info_of, is_layer_path, keras_base_of, spelled_of
 from mplint.interpreter.trace import Compiled, Ran, VariableMade
 from mplint.interpreter.values import (
@@ -151,11 +161,18 @@ def _merged(m: Machine, layer: str, arguments: Arguments, place: Place) -> Value
     return calling.call(m, made, Arguments((inputs,)), place)
 
 
+_MAPPINGS: Final = frozenset({"tensorflow.nest.map_structure", "keras.tree.map_structure"})
+"""Functions that call one argument with each tensor in a structure, and give the results in the same structure."""
+
+
 def _callables(m: Machine, path: str, arguments: Arguments, place: Place) -> Value | None:
     """A function that calls its argument (`tf.cond`, `tf.nest.map_structure`): what it is given is called."""
     called = called_parameters(path)
     if not called:
         return None
+    if path in _MAPPINGS and arguments.sure and len(arguments.args) == 2 and not arguments.keywords:
+        function, structure = arguments.args
+        return structures.changed(m, structure, place, lambda part: m.call(function, Arguments((part,)), place))
     for name, value in layers.bind(m, path, arguments).items():
         if name in called and isinstance(value, (Function, Bound, Partial)):
             m.call(value, Arguments((), (), UNKNOWN), place)
@@ -164,6 +181,10 @@ def _callables(m: Machine, path: str, arguments: Arguments, place: Place) -> Val
 
 _NUMPY_MAKERS: Final = {"ones": 1, "zeros": 1, "empty": 1, "full": 2, "eye": 3, "array": 1, "asarray": 1, "identity": 1}
 """NumPy's functions that make arrays, and where their dtype stands."""
+
+
+_NUMPY_SCALARS: Final = frozenset("sqrt exp log log2 log10 sin cos tanh".split())
+"""NumPy's functions of one number: of a number of Python's they give a float64."""
 
 
 def _numpy(m: Machine, path: str, arguments: Arguments) -> Value:
@@ -176,6 +197,8 @@ def _numpy(m: Machine, path: str, arguments: Arguments) -> Value:
     if name == "dtype":
         named = tensors.dtype_of(m, arguments.args[0]) if arguments.args else None
         return DType(named) if named is not None else UNKNOWN
+    if name in _NUMPY_SCALARS and arguments.sure and all(isinstance(value, Const) for value in arguments.values()):
+        return Array("float64", True)
     if name in _NUMPY_MAKERS:
         wanted = arguments.get("dtype", _NUMPY_MAKERS[name])
         if wanted is not None:

@@ -78,11 +78,13 @@ def named(m: Machine, name: str, use: keras_api.Use) -> Policy:
     return Policy(dtype if dtype in FLOATS else None)
 
 
-def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place) -> None:
-    """Note it where Keras raises over `value` as a policy, or takes it although nothing can train under it."""
+def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place) -> bool:
+    """Whether Keras takes `value` as a policy that something can train under; it is noted where not."""
     wrong = _wrong_name(m, value, use)
-    if wrong is not None and value is not None:
-        m.record(PolicyRefused(place, m.context, value, wrong, use, m.guards > 0))
+    if wrong is None or value is None:
+        return True
+    m.record(PolicyRefused(place, m.context, value, wrong, use, m.guards > 0))
+    return False
 
 
 def _wrong_name(m: Machine, value: Value | None, use: keras_api.Use) -> str | None:
@@ -107,7 +109,8 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
         return Policy(None)
     if callee.path not in ("keras.DTypePolicy", "keras.FloatDTypePolicy"):
         return Policy(None)
-    check_name(m, value, "constructor", place)
+    if not check_name(m, value, "constructor", place):
+        return Policy(None)
     if isinstance(value, Const) and isinstance(value.value, str):
         return named(m, value.value, "constructor")
     return Policy(as_policy(m, value, current(m, callee.spelled)).name)
@@ -147,8 +150,9 @@ def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
         value = m.choose(value, place)
     if isinstance(value, Unknown) and value.symbol is not None:
         value = m.settle(value)
-    check_name(m, value, "setter", place)
-    if value is None or value == NONE:
+    if not check_name(m, value, "setter", place):
+        policy = Policy(None)
+    elif value is None or value == NONE:
         policy = _of_floatx(m)
     elif isinstance(value, Const) and isinstance(value.value, str):
         policy = named(m, value.value, "setter")
@@ -157,6 +161,16 @@ def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     put(m, policy.name, place, callee.spelled)
     m.state.set(_HELD, Const(value is not None and value != NONE))
     return NONE
+
+
+def stated(m: Machine, info: LayerInfo) -> Policy:
+    """The policy that a layer says it has: those that look up, hash or encode name the dtype of what they give."""
+    if info.asked or not keras_api.has_own_dtype(info.base, m.generation):
+        return info.policy
+    mode = info.argument("output_mode") or Const("")
+    if not isinstance(mode, Const) or not isinstance(mode.value, str):
+        return Policy(None)
+    return Policy(keras_api.own_dtype(info.base, mode.value, m.generation))
 
 
 def put(m: Machine, name: str | None, place: Place, spelled: str) -> None:

@@ -12,7 +12,7 @@ from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import graph, models, structures
 from mplint.interpreter.keras.info import info_of
-from mplint.interpreter.trace import ModelMade, ModelUsed
+from mplint.interpreter.trace import ModelMade, ModelUsed, Opened
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -66,9 +66,12 @@ def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: b
 
 def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
     """`model.output`: using it opens the model, so that its end is no end any more."""
-    opened = m.state.get((model.address, "@of"))
-    m.record(ModelUsed(opened if isinstance(opened, Instance) else model))
     held = m.state.get((model.address, "@output"))  # of a layer: what its last symbolic call gave
+    opened = m.state.get((model.address, "@of"))
+    if isinstance(opened, Instance):
+        m.record(ModelUsed(opened) if _is_end(m, opened, held) else Opened(opened))
+    else:
+        m.record(ModelUsed(model))
     form = models.form_of(m, model)
     if form == "functional":
         held = m.state.get((model.address, "@outputs"))
@@ -79,6 +82,14 @@ def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
     if isinstance(held, Tensor) and name == "outputs":
         return Tuple((held,))
     return held if isinstance(held, Value) else UNKNOWN
+
+
+def _is_end(m: Machine, model: Instance, output: object) -> bool:
+    """Whether what a layer inside `model` gives is what the model gives."""
+    ends = m.state.get((model.address, "@outputs"))
+    if not isinstance(ends, Value) or not isinstance(output, Tensor):
+        return False
+    return any(end.made.same(output.made) for end in structures.flatten(m, ends))
 
 
 def _inputs_of(m: Machine, model: Instance, name: str) -> Value:

@@ -1,8 +1,8 @@
 """Layers around other layers: whose dtype counts, and what the wrapper makes of the result inside.
 
-Keras 2 calls the inner layer, and what that gives is the result. In Keras 3, TimeDistributed and SpectralNormalization
-run the inner layer's code without calling it, so that it computes in *their* dtype (unless it casts by itself),
-Bidirectional casts what its two directions give, and RNN has the cell compute in its own dtype.
+Keras 2 calls the inner layer, and what that gives is the result. In Keras 3, TimeDistributed runs the inner layer's
+code without calling it, so that it computes in *its* dtype (unless it casts by itself), SpectralNormalization and
+Bidirectional call the inner one and cast what it gives, and RNN has the cell compute in its own dtype.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     Run = Callable[[Machine, Instance, LayerInfo, Arguments, Place, str | None], Value]
 
 _BIDIRECTIONAL: Final = "keras.layers.Bidirectional"
-ENTERING: Final = frozenset({"keras.layers.TimeDistributed", "keras.layers.SpectralNormalization"})
+_SPECTRAL: Final = "keras.layers.SpectralNormalization"
+ENTERING: Final = frozenset({"keras.layers.TimeDistributed"})
 """Those that in Keras 3 run the code of the layer inside without calling it."""
-WRAPPERS: Final = ENTERING | {_BIDIRECTIONAL}
+WRAPPERS: Final = ENTERING | {_BIDIRECTIONAL, _SPECTRAL}
 """The layers around one layer (the parameter `layer`)."""
 CELLS: Final = frozenset({"keras.layers.RNN"})
 """The layers around a cell, or a list of cells (the parameter `cell`)."""
@@ -83,15 +84,26 @@ def result(
     passed = Arguments((structures.real(m, arguments.args[0], place),))
     if info.base == _BIDIRECTIONAL:
         return _both_ways(m, info, scope, run(m, held, inside, passed, place, None), passed, place, run)
-    entered = m.generation == "3" and info.base in ENTERING
+    given = _inside(
+        m, held, inside, scope if m.generation == "3" and info.base in ENTERING else None, passed, place, run
+    )
+    if m.generation == "3" and info.base == _SPECTRAL:
+        return structures.changed(m, given, place, lambda tensor: Tensor(scope, tensor.made, False, tensor.softmax))
+    return given
+
+
+def _inside(
+    m: Machine, held: Instance, inside: LayerInfo, entered: str | None, passed: Arguments, place: Place, run: Run
+) -> Value:
+    """What the layer inside gives, when called, or when its code runs in the dtype `entered` of the wrapper."""
     if keras_api.kind(inside.base) is Kind.MODEL:
         return m.call(held, passed, place)
     if isinstance(held.cls, Class):
         given = m.call(held, passed, place)
-        if entered and compute_dtype(inside.policy.name) != scope:  # its code runs, but not in its own dtype
+        if entered is not None and compute_dtype(inside.policy.name) != entered:  # it runs, but not in its own dtype
             return structures.changed(m, given, place, lambda tensor: Tensor(None, tensor.made))
         return given
-    return run(m, held, inside, passed, place, scope if entered else None)
+    return run(m, held, inside, passed, place, entered)
 
 
 # -- Bidirectional
