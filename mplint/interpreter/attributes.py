@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import namespaces
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute, is_open, member
+from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.values import (
@@ -25,6 +26,7 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     List,
+    Maybe,
     Module,
     Partial,
     Place,
@@ -68,9 +70,9 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Const() | Tuple() | List() | Dict() | Fields() | Array():
             return _of_builtin(value, name)
         case Function():
-            if name == "__name__":
-                return Const(value.code.name)
-            return Bound(value, ApiMethod(name))
+            return _of_function(m, value, name)
+        case StaticMethod(function=inner):
+            return get(m, inner, name, place)
         case Partial():
             fields = {"func": value.callee, "args": Tuple(value.args)}
             return fields.get(name, UNKNOWN)
@@ -82,10 +84,80 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
             return UNKNOWN
 
 
+def has(m: Machine, value: Value, name: str) -> bool | None:
+    """Whether `value` has an attribute; None when not known."""
+    match value:
+        case Instance():
+            return _instance_has(m, value, name)
+        case Class():
+            there = has_class_attribute(m, value, name)
+            return hasattr(type, name) if there is False and is_closed(value) else there or None
+        case Module(frame=frame):
+            return m.is_bound(frame, name) or None
+        case Const(value=constant):
+            return hasattr(constant, name)
+        case Tuple():
+            return hasattr(tuple, name)
+        case Dict():
+            return hasattr(dict, name) or None
+        case List(kind="list"):
+            return hasattr(list, name)
+        case Function():
+            return isinstance(m.state.get((value, name)), Value) or hasattr(has, name) or None
+        case Choice():
+            outcomes = {has(m, option, name) for option in value.options}
+            return outcomes.pop() if len(outcomes) == 1 else None
+        case Api() if m.patched(value, name) is not None:
+            return None if isinstance(m.patched(value, name), Maybe) else True
+        case _:
+            return None
+
+
+def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:
+    there = m.has_field(value.address, name)
+    if isinstance(value.cls, Class):
+        if is_hooked(m, value.cls, "__getattribute__"):
+            return None
+        inherited = has_class_attribute(m, value.cls, name)
+        if there or inherited:
+            return None if isinstance(class_attribute(m, value.cls, name), Property) else True
+        sure = is_closed(value.cls) and class_attribute(m, value.cls, "__getattr__") is None
+        if "__dataclass_fields__" in name or (sure and hasattr(object, name)) or name == "__dict__":
+            return True if name != "__dataclass_fields__" else None
+        sure = sure and inherited is False and there is False
+    else:
+        if there:
+            return True
+        sure = there is False and value.cls.path in _CLOSED
+    return False if sure and not namespaces.is_loose(m, Fields(value)) else None
+
+
+_CLOSED: Final = ("types.SimpleNamespace", "argparse.Namespace")
+"""Library classes whose objects have no attributes but those that the program gives them."""
+
+
+def is_hooked(m: Machine, cls: Class, name: str) -> bool:
+    """Whether the program's own code runs where an attribute of an object of `cls` is read, set or deleted."""
+    return name in m.program.hooks and class_attribute(m, cls, name) is not None
+
+
+def _of_function(m: Machine, value: Function, name: str) -> Value:
+    stored = m.state.get((value, name))
+    if isinstance(stored, Value):
+        return stored.value or UNKNOWN if isinstance(stored, Maybe) else stored
+    if name == "__name__":
+        return Const(value.code.name)
+    return Bound(value, ApiMethod(name))
+
+
 def _library(m: Machine, value: Api, name: str) -> Value:
     stored = m.patched(value, name)
-    if stored is not None:
-        return stored
+    if isinstance(stored, Maybe):
+        return choice([stored.value or UNKNOWN, _own(m, value, name)])
+    return stored if stored is not None else _own(m, value, name)
+
+
+def _own(m: Machine, value: Api, name: str) -> Value:
     dtype = tensors.dtype_of(m, value) if name in ("name", "as_numpy_dtype", "base_dtype") else None
     if dtype is not None:
         return tensors.dtype_attribute(DType(dtype), name)
@@ -102,8 +174,24 @@ def _module(m: Machine, value: Module, file: str, name: str) -> Value:
 
 
 def _instance(m: Machine, value: Instance, name: str, place: Place) -> Value:
-    held = m.field(value.address, name)
-    if held is not None:
+    if m.program.hooks and isinstance(value.cls, Class) and is_hooked(m, value.cls, "__getattribute__"):
+        hook = class_attribute(m, value.cls, "__getattribute__")
+        assert hook is not None
+        return m.call(Bound(value, hook), Arguments((Const(name),)), place)
+    return plain(m, value, name, place)
+
+
+def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
+    """`object.__getattribute__(value, name)`."""
+    if not isinstance(value, Instance):
+        return get(m, value, name, place)
+    held = m.state.get((value.address, name))
+    if type(held) is Maybe:  # or what the class has
+        inherited = class_attribute(m, value.cls, name) if isinstance(value.cls, Class) else None
+        if held.value is not None:
+            others = [] if inherited is None else [_bind(m, value, inherited, place)]
+            return choice([layers.read_variable(m, value, held.value), *others])
+    elif isinstance(held, Value):
         return layers.read_variable(m, value, held)
     if name == "__dict__":
         return Fields(value)
@@ -113,13 +201,14 @@ def _instance(m: Machine, value: Instance, name: str, place: Place) -> Value:
             return _bind(m, value, found, place)
         if name == "__class__":
             return value.cls
+        is_loose = namespaces.is_loose(m, Fields(value))
         base = keras_base_of(m, value)
         if base is not None:
             return surgery.attribute(m, value, name, place)
         fallback = class_attribute(m, value.cls, "__getattr__")
         if fallback is not None and not name.startswith("__"):
             return m.call(Bound(value, fallback), Arguments((Const(name),)), place)
-        return Bound(value, ApiMethod(name)) if is_open(value.cls) or value.cls.bases else UNKNOWN
+        return UNKNOWN if is_closed(value.cls) or is_loose else Bound(value, ApiMethod(name))
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 
@@ -134,6 +223,10 @@ def _bind(m: Machine, receiver: Instance, found: Value, place: Place) -> Value:
             return Bound(receiver.cls, inner)
         case Property(getter=getter):
             return m.call(Bound(receiver, getter), Arguments(), place)
+        case Instance(cls=Class() as cls) if m.program.hooks and is_hooked(m, cls, "__get__"):  # a descriptor
+            return m.call(get(m, found, "__get__", place), Arguments((receiver, receiver.cls)), place)
+        case Choice():
+            return choice([_bind(m, receiver, option, place) for option in found.options])
         case _:
             return found
 
@@ -145,7 +238,9 @@ def _class(m: Machine, value: Class, name: str) -> Value:
     found = class_attribute(m, value, name)
     match found:
         case None:
-            return Const(value.code.name) if name == "__name__" else Bound(value, ApiMethod(name))
+            if name in ("__name__", "__qualname__"):
+                return Const(value.code.name) if name == "__name__" else UNKNOWN
+            return UNKNOWN if is_closed(value) and not hasattr(type, name) else Bound(value, ApiMethod(name))
         case StaticMethod(function=inner):
             return inner
         case ClassMethod(function=inner):
@@ -166,13 +261,15 @@ def _super(m: Machine, value: Super, name: str, place: Place) -> Value:
             if base is None or name in ("__init__", "__init_subclass__"):
                 return Bound(receiver, ApiMethod(f"super.{name}"))
             return surgery.attribute(m, receiver, name, place, inherited=True)
-        return UNKNOWN
+        return Bound(receiver, ApiMethod(f"super.{name}"))
     if isinstance(receiver, Instance):
         return _bind(m, receiver, found, place)
     return Bound(receiver, found.function) if isinstance(found, ClassMethod) else found
 
 
 def _of_builtin(value: Value, name: str) -> Value:
+    if name == "__class__":
+        return UNKNOWN
     if isinstance(value, Array) and name in ("T", "flat", "real"):
         return value
     if isinstance(value, Array) and name == "dtype" and value.dtype:

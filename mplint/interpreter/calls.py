@@ -16,6 +16,7 @@ from mplint.interpreter.values import (
     Entries,
     Function,
     Instance,
+    Maybe,
     Partial,
     Place,
     Symbol,
@@ -35,6 +36,8 @@ _RECURSION: Final = 16
 """Calls of one function inside each other that are entered."""
 _RECURSIONS: Final = 100
 """Recursive calls of one function in one run that are entered."""
+SUSPENDED: Final = "@suspended"
+"""The field of a generator whose body has not been started: the function and its arguments."""
 _CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 
@@ -104,14 +107,20 @@ def call_function(
     place: Place,
     in_call: Instance | None = None,
     on_yield: Callable[[Value], object] | None = None,
+    *,
+    resumed: bool = False,
 ) -> Value:
-    """Enter a function of the program.
+    """Enter a function of the program; a generator's only when it is `resumed`, and what it gives is a tuple then.
 
     `in_call` is the layer whose `call` this is; `on_yield` runs the body of a `with` at a context manager's yield.
     """
     code = function.code
-    if on_yield is None and code.node in m.program.context_managers:
-        return Partial(function, arguments.args, arguments.keywords)
+    if on_yield is None and code.is_generator and not resumed:
+        if code.node in m.program.context_managers:
+            return Partial(function, arguments.args, arguments.keywords)
+        return _suspended(m, function, arguments, place)
+    if m.program.cached and code.node in m.program.cached and not resumed:
+        return _cached(m, function, arguments, place)
     entered = m.calls_of.get(code, 0)
     endless = len(m.stack) >= MAX_DEPTH or entered >= _CALLS or _goes_deep(m, code)
     if endless or _goes_in_circles(m, code, arguments):
@@ -133,6 +142,30 @@ def call_function(
         return run(m, activation, code, on_yield)
     finally:
         m.context = outer
+
+
+def _cached(m: Machine, function: Function, arguments: Arguments, place: Place) -> Value:
+    """A call of a function under `lru_cache`: what is known to have been passed before has been done."""
+    cell = ((function, arguments), "@result")
+    found = m.state.get(cell)
+    if isinstance(found, Value):
+        return found
+
+    def run() -> Value:
+        return call_function(m, function, arguments, place, resumed=True)
+
+    certain = arguments.sure and all(type(value) is Const for value in arguments.values())
+    result = run() if certain else m.perhaps(run)
+    m.state.set(cell, result)
+    return result
+
+
+def _suspended(m: Machine, function: Function, arguments: Arguments, place: Place) -> Value:
+    """The iterator that calling a generator gives: nothing of its body has been run."""
+    made = m.new_list(place, Tuple((), UNKNOWN), "iterator")
+    if arguments.sure:
+        m.state.set((made.address, SUSPENDED), Partial(function, arguments.args, arguments.keywords))
+    return made
 
 
 def _goes_deep(m: Machine, code: FunctionCode) -> bool:
@@ -178,7 +211,7 @@ def run(
             m.recursive -= code.calls_itself
     activation.on_yield = on_yield
     m.stack.append(activation)
-    entry, pins = m.state, m.state.pins
+    entry, pins, raised = m.state, m.state.pins, raised_in(m)
     try:
         fell = m.execute(frame, code.body)
     finally:
@@ -193,7 +226,8 @@ def run(
     values = [value for _, value, _ in exits]
     if not code.is_generator:
         m.join_values(values, symbols)
-    entry.pins = pins  # the states in which the function was left end here
+    if raised_in(m) == raised:
+        entry.pins = pins  # the states in which the function was left end here
     m.resume(entry, states, symbols)
     if not code.has_closures:
         for name in code.locals:
@@ -202,10 +236,15 @@ def run(
         items = Tuple(tuple(activation.yields)) if len(states) == 1 and not activation.exits[1:] else None
         if items is None or activation.loose:
             items = Tuple((), choice(activation.yields) if activation.yields else UNKNOWN)
-        return m.new_list(m.program.place(code.source, code.node), items, "generator")
+        return items
     if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
         return UNKNOWN if code.is_abstract else NEVER
     return m.one_of(values)
+
+
+def raised_in(m: Machine) -> int:
+    """How many states in which something was raised are kept for the `try` that is being run."""
+    return len(m.raised[-1]) if m.raised else 0
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:
@@ -220,13 +259,17 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
             value: Value = Tuple(tuple(args), arguments.rest)
             args = []
         elif parameter.kind == "star_star":
-            pairs = tuple((Const(key), held) for key, held in keywords.items())
-            value = m.new_dict(m.program.place(code.source, code.node), Entries(pairs, arguments.more))
+            given = {Const(key): held for key, held in keywords.items()}
+            pairs = tuple((key, held.value or UNKNOWN if type(held) is Maybe else held) for key, held in given.items())
+            optional = frozenset(key for key, held in given.items() if type(held) is Maybe)
+            value = m.new_dict(m.program.place(code.source, code.node), Entries(pairs, arguments.more, optional))
             keywords = {}
         elif args and parameter.kind in ("positional", "positional_only"):
             value = args.pop(0)
         elif name in keywords and parameter.kind != "positional_only":
             value = keywords.pop(name)
+            if type(value) is Maybe:
+                value = choice([value.value or UNKNOWN, defaults.get(name, UNKNOWN)])
         elif name in defaults:
             value = defaults[name]
             loose = arguments.rest if parameter.kind.startswith("positional") else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 import libcst as cst
 
@@ -14,10 +14,12 @@ from mplint.interpreter.values import (
     Const,
     Function,
     Instance,
+    Maybe,
     Property,
     StaticMethod,
     Unknown,
     Value,
+    choice,
 )
 
 if TYPE_CHECKING:
@@ -27,13 +29,31 @@ if TYPE_CHECKING:
 def class_attribute(m: Machine, cls: Class, name: str, after: Class | None = None) -> Value | None:
     """The attribute `name` of a class of the program, from behind `after` on; None when the program has none."""
     started = after is None
+    possible: list[Value] = []
     for entry in cls.mro:
         if started and isinstance(entry, Class):
-            found = m.variable(entry.frame, name)
-            if found is not None:
-                return found
+            found = m.content(entry.frame, name)
+            if type(found) is Maybe:  # or that of the next class
+                possible += [found.value] if found.value is not None else []
+            elif found is not None:
+                return choice([*possible, found]) if possible else found
         started = started or entry == after
-    return None
+    return choice(possible) if possible else None
+
+
+def has_class_attribute(m: Machine, cls: Class, name: str) -> bool | None:
+    """Whether some class of the program in the order of `cls` has an attribute; None when not known."""
+    outcomes = [m.is_bound(entry.frame, name) for entry in cls.mro if isinstance(entry, Class)]
+    return True if True in outcomes else None if None in outcomes else False
+
+
+_EMPTY: Final = ("builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol")
+"""Library classes from which no attributes of interest are inherited."""
+
+
+def is_closed(cls: Class) -> bool:
+    """Whether all that the objects of `cls` inherit is written in the program."""
+    return all(isinstance(entry, Class) or (isinstance(entry, Api) and entry.path in _EMPTY) for entry in cls.mro)
 
 
 def library_bases(cls: Class) -> list[str]:
@@ -54,6 +74,11 @@ def enum_lookup(m: Machine, cls: Class, wanted: Value | None) -> Value:
             if m.variable(cls.frame, name) == wanted:
                 return member(m, cls, name) or UNKNOWN
     return UNKNOWN
+
+
+def is_member(value: Value) -> TypeGuard[Instance]:
+    """Whether `value` is a member of an enum class."""
+    return isinstance(value, Instance) and value.address.role.startswith("member ")
 
 
 def member(m: Machine, cls: Class, name: str) -> Value | None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import libcst as cst
 
 from mplint.source.file import SourceFile
-from mplint.source.walk import children
+from mplint.source.walk import children, walk
 
 
 class Parameter:
@@ -41,10 +41,16 @@ class Code:
         return f"{type(self).__name__}({self.qualname})"
 
 
+HOOKS: Final = frozenset(
+    {"__getattribute__", "__setattr__", "__delattr__", "__get__", "__set__", "__new__", "__init_subclass__"}
+)
+"""Methods that Python calls where a program only reads or sets an attribute, or makes an object or a class."""
+
+
 class ClassCode(Code):
     """A class statement."""
 
-    __slots__ = ("body", "decorators")
+    __slots__ = ("body", "decorators", "hooks")
 
     node: cst.ClassDef
 
@@ -52,6 +58,9 @@ class ClassCode(Code):
         super().__init__(node, source, node.name.value, qualname)
         self.body = block(node.body)
         self.decorators = tuple(decorator.decorator for decorator in node.decorators)
+        defined = {statement.name.value for statement in self.body if isinstance(statement, cst.FunctionDef)}
+        self.hooks = defined & HOOKS
+        """What of `HOOKS` it defines."""
 
 
 class _Scope(NamedTuple):
@@ -85,6 +94,16 @@ class FunctionCode(Code):
         last = self.body[-1] if self.body else None
         return isinstance(last, cst.Raise) and "NotImplemented" in dotted(
             last.exc.func if isinstance(last.exc, cst.Call) else last.exc
+        )
+
+    @cached_property
+    def returns_something(self) -> bool:
+        """Whether some `return` in it gives more than None or False."""
+        nothing = ("None", "False")
+        return any(
+            isinstance(node, cst.Return) and node.value is not None and dotted(node.value) not in nothing
+            for statement in self.body
+            for node in walk(statement)
         )
 
     @property

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from mplint.interpreter import namespaces
+from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.values import (
     Api,
+    ApiMethod,
     Array,
     Bound,
     Choice,
@@ -18,6 +21,7 @@ from mplint.interpreter.values import (
     Const,
     Dict,
     DType,
+    Fields,
     Function,
     Instance,
     List,
@@ -48,16 +52,27 @@ def truth(m: Machine, value: Value) -> bool | None:
             return m.decide(symbol)
         case Tuple():
             return True if value.items else (False if value.rest is None else None)
+        case List(kind="iterator"):
+            return True
         case List():
             items = m.items(value)
             return True if items.items else (False if items.rest is None else None)
         case Dict():
             entries = m.entries(value)
-            return True if entries.pairs else (False if entries.rest is None else None)
+            if entries.pairs:
+                return True if len(entries.optional) < len(entries.pairs) else None
+            return False if entries.rest is None else None
+        case Fields():
+            held = namespaces.contents(m, value)
+            if len(held.optional) < len(held.pairs):
+                return True
+            return None if held.pairs or held.rest is not None else False
         case Range():
             return bool(range(value.start, value.stop, value.step))
-        case Instance(cls=Class()):
-            return None if _has_truth(m, value) else True
+        case Instance(cls=Class() as cls):
+            return _truth_of_object(m, value, cls)
+        case Bound(callee=ApiMethod()):  # whatever the library has under that name
+            return None
         case Instance() | Function() | Class() | Module() | Partial() | Bound() | DType() | Policy():
             return True
         case Choice():
@@ -71,10 +86,16 @@ def truth(m: Machine, value: Value) -> bool | None:
             return None
 
 
-def _has_truth(m: Machine, value: Instance) -> bool:
-    return isinstance(value.cls, Class) and any(
-        class_attribute(m, value.cls, name) is not None for name in ("__bool__", "__len__")
-    )
+def _truth_of_object(m: Machine, value: Instance, cls: Class) -> bool | None:
+    for name in ("__bool__", "__len__"):
+        method = class_attribute(m, cls, name)
+        if method is not None:
+            return truth(m, m.call(Bound(value, method), Arguments(), value.address.place))
+    if m.field(value.address, "@fields") is not None:  # a NamedTuple is true while it has fields
+        return True
+    return None if {"builtins.dict", "builtins.list", "builtins.set", "builtins.int", "enum.Flag"} & {
+        entry.path for entry in cls.mro if isinstance(entry, Api)
+    } else True
 
 
 def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool | None, Symbol | None, bool, Narrowed]:

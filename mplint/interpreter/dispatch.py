@@ -33,6 +33,10 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
         case Function():
             return call_function(m, callee, arguments, place)
         case Bound(receiver=receiver, callee=ApiMethod(name=name)):
+            if name.startswith("super.__"):
+                found = objects.inherited(m, receiver, name.removeprefix("super."), arguments, place)
+                if found is not None:
+                    return found
             return library.call_method(m, receiver, name, arguments, place)
         case Bound(receiver=receiver, callee=inner):
             return call(m, inner, arguments.behind(receiver), place)

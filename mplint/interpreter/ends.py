@@ -29,13 +29,14 @@ class EndFault(enum.Enum):
 def faulty_ends(world: World, *faults: EndFault) -> Iterator[tuple[End, Place]]:
     """The ends of models with one of these faults, and the call or expression that brings each about."""
     in_vain = {end for asked in ineffective(world) for end in asked.ends}
+    pure = {found.policy.name for found in History(world).half_variables()}
     for end in world.model_ends():
         at = _place(end)
-        if at is not None and _fault(end, asked_in_vain=end in in_vain) in faults:
+        if at is not None and _fault(end, pure, asked_in_vain=end in in_vain) in faults:
             yield end, at
 
 
-def _fault(end: End, *, asked_in_vain: bool) -> EndFault | None:
+def _fault(end: End, pure: set[str | None], *, asked_in_vain: bool) -> EndFault | None:
     softmax = end.softmax_dtype in HALF
     if not softmax and end.dtype not in HALF:
         return None
@@ -43,8 +44,7 @@ def _fault(end: End, *, asked_in_vain: bool) -> EndFault | None:
         return None
     if not softmax and (end.world.has_escaped(end.model) or end.world.is_settled(end.model)):
         return None
-    policy = end.policy.name
-    if policy in HALF and any(found.policy.name == policy for found in History(end.world).half_variables()):
+    if end.policy.name in pure:
         return EndFault.PURE_POLICY
     if softmax:
         return EndFault.SOFTMAX_CAST_AFTERWARDS if end.dtype in ("float32", "float64") else EndFault.SOFTMAX

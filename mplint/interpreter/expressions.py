@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from mplint.interpreter import objects, sequences
+from mplint.interpreter import containers, namespaces, objects, sequences, strings
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.classes import class_attribute, is_closed, is_member, library_bases
 from mplint.interpreter.code import target_names
+from mplint.interpreter.concrete import NotKnown, concrete
 from mplint.interpreter.conditions import condition, truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
@@ -37,6 +38,7 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     List,
+    Maybe,
     Module,
     Place,
     Policy,
@@ -125,11 +127,33 @@ def _formatted(m: Machine, frame: Frame, node: cst.FormattedString) -> Value:
             continue
         value = m.evaluate(frame, part.expression)
         values.append(value)
-        if isinstance(value, Const) and part.format_spec is None and part.conversion is None:
-            text += str(value.value)
-        else:
+        shown = _shown(m, frame, part, value)
+        if shown is None:
             known = False
+        else:
+            text += shown
     return Const(text) if known and len(text) <= _MAX_TEXT else derived("text", text, *values)
+
+
+def _shown(m: Machine, frame: Frame, part: cst.FormattedStringExpression, value: Value) -> str | None:
+    """What one `{…}` of an f-string becomes; None where that is not known."""
+    if part.equal is not None:
+        return None
+    pattern = ""
+    for piece in part.format_spec or ():
+        if isinstance(piece, cst.FormattedStringText):
+            pattern += piece.value
+        elif isinstance(piece, cst.FormattedStringExpression):
+            inner = _shown(m, frame, piece, m.evaluate(frame, piece.expression))
+            if inner is None:
+                return None
+            pattern += inner
+    if type(value) is Const and not pattern and part.conversion is None:
+        return str(value.value)
+    try:
+        return strings.written(concrete(m, value), part.conversion, pattern)
+    except NotKnown:
+        return None
 
 
 def _ellipsis(m: Machine, frame: Frame, node: cst.Ellipsis) -> Value:
@@ -144,7 +168,7 @@ def _elements(m: Machine, frame: Frame, elements: Sequence[cst.BaseElement]) -> 
     for element in elements:
         if isinstance(element, cst.StarredElement):
             value = m.evaluate(frame, element.value)
-            result = sequences.concatenate(result, sequences.iterate(m, value, m.place(frame, element)))
+            result = sequences.concatenate(result, sequences.iterate(m, value, m.place(frame, element), whole=True))
         else:
             result = sequences.concatenate(result, Tuple((m.evaluate(frame, element.value),)))
     return result
@@ -159,7 +183,8 @@ def _list(m: Machine, frame: Frame, node: cst.List) -> Value:
 
 
 def _set(m: Machine, frame: Frame, node: cst.Set) -> Value:
-    return m.new_list(m.place(frame, node), _elements(m, frame, node.elements), "set")
+    items = _elements(m, frame, node.elements)
+    return m.new_list(m.place(frame, node), containers.as_set(items.items, items.rest), "set")
 
 
 def _dict(m: Machine, frame: Frame, node: cst.Dict) -> Value:
@@ -167,13 +192,10 @@ def _dict(m: Machine, frame: Frame, node: cst.Dict) -> Value:
     for element in node.elements:
         if isinstance(element, cst.StarredDictElement):
             more = m.evaluate(frame, element.value)
-            entries = sequences.updated(entries, m.entries(more) if isinstance(more, Dict) else Entries((), UNKNOWN))
+            entries = sequences.updated(entries, containers.mapping(m, more, m.place(frame, element)))
         elif isinstance(element, cst.DictElement):
             key, value = m.evaluate(frame, element.key), m.evaluate(frame, element.value)
-            if isinstance(key, Unknown) and key.symbol is None:
-                entries = sequences.updated(entries, Entries((), value))
-            else:
-                entries = sequences.updated(entries, Entries(((key, value),)))
+            entries = sequences.updated(entries, sequences.entry(key, value))
     return m.new_dict(m.place(frame, node), entries)
 
 
@@ -188,13 +210,15 @@ def _comprehension(
         pairs = [(row[0], row[1]) for row in found]
         if sure:
             entries = Entries()
-            for pair in pairs:
-                entries = sequences.updated(entries, Entries((pair,)))
+            for key, value in pairs:
+                entries = sequences.updated(entries, sequences.entry(key, value))
             return m.new_dict(place, entries)
         return m.new_dict(place, Entries((), choice([value for _, value in pairs]) if pairs else UNKNOWN))
     values = [row[0] for row in found]
     items = Tuple(tuple(values)) if sure else Tuple((), choice(values) if values else UNKNOWN)
-    kind = {cst.SetComp: "set", cst.GeneratorExp: "generator"}.get(type(node), "list")
+    if isinstance(node, cst.SetComp):
+        items = containers.as_set(items.items, items.rest)
+    kind = {cst.SetComp: "set", cst.GeneratorExp: "iterator"}.get(type(node), "list")
     return m.new_list(place, items, kind)
 
 
@@ -213,7 +237,24 @@ def _clauses(
     """Run one `for … if …` of a comprehension; false when how often it yields is not known."""
     sequence = sequences.iterate(m, m.evaluate(outer, clause.iter), m.place(outer, clause.iter))
     sure = sequence.rest is None and len(sequence.items) <= MAX_PASSES
-    elements = sequence.items if sure else (sequences.anything(sequence),)
+    if not sure:
+        element = sequences.anything(sequence)
+        m.perhaps(lambda: _passes(m, outer, inner, clause, node, found, (element,)))
+        return False
+    return _passes(m, outer, inner, clause, node, found, sequence.items)
+
+
+def _passes(
+    m: Machine,
+    outer: Frame,
+    inner: Frame,
+    clause: cst.CompFor,
+    node: cst.BaseComp,
+    found: list[tuple[Value, ...]],
+    elements: tuple[Value, ...],
+) -> bool:
+    """Run what stands behind one `for` of a comprehension once for each element; false when a test is not known."""
+    sure = True
     context = m.context
     for index, element in enumerate(elements):
         m.context = context.at(m.place(outer, clause), index)
@@ -274,10 +315,12 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Any) -> Valu
         return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
     if isinstance(left, (Tensor, Array)) or isinstance(right, (Tensor, Array)):
         return tensors.operator(m, name, left, right, place)
-    if name == "Add" and isinstance(left, (Tuple, List)) and isinstance(right, (Tuple, List)):
+    if name == "Add" and _is_sequence(left) and _is_sequence(right):
         both = sequences.concatenate(sequences.iterate(m, left, place), sequences.iterate(m, right, place))
         return m.new_list(place, both) if isinstance(left, List) else both
-    if name == "Multiply" and isinstance(left, (Tuple, List)) and isinstance(right, Const):
+    if name == "Multiply" and isinstance(left, Const) and _is_sequence(right):
+        left, right = right, left
+    if name == "Multiply" and _is_sequence(left) and isinstance(right, Const):
         items = sequences.iterate(m, left, place)
         times = right.value
         if isinstance(times, int) and items.rest is None and len(items.items) * times <= 256:
@@ -285,22 +328,45 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Any) -> Valu
         else:
             result = Tuple((), sequences.anything(items))
         return m.new_list(place, result) if isinstance(left, List) else result
-    if name == "Modulo" and isinstance(left, Const) and isinstance(left.value, str) and isinstance(right, Tuple):
-        if right.rest is None and all(isinstance(part, Const) for part in right.items):
-            return _fold(name, left.value, tuple(part.value for part in right.items if isinstance(part, Const)))
-        return UNKNOWN
+    if name == "Modulo" and isinstance(left, Const) and isinstance(right, (Tuple, Dict)):
+        try:
+            return _fold(name, left.value, concrete(m, right))
+        except NotKnown:
+            return UNKNOWN
+    if name in _OF_SETS and isinstance(left, List) and left.kind in ("set", "keys"):
+        as_set = List(left.address, "set")
+        return containers.list_method(m, as_set, _OF_SETS[name], Arguments((right,)), place)
     if name == "BitOr" and isinstance(left, Dict) and isinstance(right, Dict):
         return m.new_dict(place, sequences.updated(m.entries(left), m.entries(right)))
+    special = objects.operator_method(m, name, left, right, place)
+    if special is not None:
+        return special
+    if name in _COMPARED and isinstance(left, _COMPARABLE) and isinstance(right, _COMPARABLE):
+        try:
+            return Const(_FOLDED[name](concrete(m, left), concrete(m, right)))
+        except (NotKnown, TypeError):
+            pass
     if name in ("Equal", "NotEqual"):
         same = _same(m, left, right)
         if same is not None:
             return Const(same if name == "Equal" else not same)
         if name == "NotEqual":
             return _negated(m, derived("Equal", left, right))
-    special = objects.operator_method(m, name, left, right, place)
-    if special is not None:
-        return special
     return derived(name, left, right)
+
+
+_COMPARED: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
+_COMPARABLE: Final = (Tuple, List, Dict, Const, Range, Instance)
+_OF_SETS: Final = {
+    "BitOr": "union",
+    "BitAnd": "intersection",
+    "Subtract": "difference",
+    "BitXor": "symmetric_difference",
+}
+
+
+def _is_sequence(value: Value) -> bool:
+    return isinstance(value, Tuple) or (isinstance(value, List) and value.kind == "list")
 
 
 def _options(value: Value) -> tuple[Value, ...]:
@@ -331,6 +397,10 @@ def _fold(name: str, left: object, right: object) -> Value:
     return Const(result) if isinstance(result, (bool, int, float, complex, str, bytes)) else UNKNOWN
 
 
+_MIXED_IN: Final = frozenset({"builtins.str", "builtins.int", "enum.StrEnum", "enum.IntEnum"})
+"""Bases that make the members of an enumeration equal to their values."""
+
+
 def _same(m: Machine, left: Value, right: Value) -> bool | None:
     """Whether two values that are not both constants are equal; None when not known."""
     for a, b in ((left, right), (right, left)):
@@ -339,9 +409,16 @@ def _same(m: Machine, left: Value, right: Value) -> bool | None:
             return name == a.name if name is not None else None
         if isinstance(a, Policy) and a.name is not None and isinstance(b, Const):
             return a.name == b.value
+    for a, b in ((left, right), (right, left)):
+        if is_member(a) and isinstance(b, Const) and isinstance(a.cls, Class) and _MIXED_IN & set(library_bases(a.cls)):
+            return m.field(a.address, "value") == b
+    if is_member(left) and is_member(right):
+        return left == right or m.field(left.address, "value") == m.field(right.address, "value")
     known = (Function, Class, Module, Instance, DType, Tuple, Const, List, Dict)
     if isinstance(left, known) and isinstance(right, known) and type(left) is not type(right):
-        return False
+        return None if any(_may_equal(m, value) for value in (left, right)) else False
+    if isinstance(left, Instance) and isinstance(right, Instance) and not _may_equal(m, left):
+        return _identical(m, left, right)
     if isinstance(left, (Function, Class, Module)) and type(left) is type(right):
         return left == right
     if isinstance(left, Api) and isinstance(right, Api) and m.program.table.knows(left.path):
@@ -349,6 +426,16 @@ def _same(m: Machine, left: Value, right: Value) -> bool | None:
     if isinstance(left, Api) and isinstance(right, Const) and m.program.table.is_callable(left.path):
         return False
     return None
+
+
+def _may_equal(m: Machine, value: Value) -> bool:
+    """Whether an object may say that it equals another one."""
+    if not isinstance(value, Instance):
+        return False
+    cls = value.cls
+    if is_member(value) and isinstance(cls, Class):
+        return bool(_MIXED_IN & set(library_bases(cls)))
+    return not isinstance(cls, Class) or not is_closed(cls) or class_attribute(m, cls, "@dataclass") is not None
 
 
 def _comparison(m: Machine, frame: Frame, node: cst.Comparison) -> Value:
@@ -364,6 +451,10 @@ def _comparison(m: Machine, frame: Frame, node: cst.Comparison) -> Value:
     return Const(False) if False in outcomes else Const(True) if all(outcomes) else UNKNOWN
 
 
+_HELD: Final = (Instance, List, Dict)
+"""Objects with an address: each place makes another one."""
+
+
 def _compare(m: Machine, frame: Frame, name: str, left: Value, right: Value, place: Any) -> Value:
     if isinstance(left, Choice) and not isinstance(right, Choice):
         return choice([_compare(m, frame, name, option, right, place) for option in left.options])
@@ -375,7 +466,7 @@ def _compare(m: Machine, frame: Frame, name: str, left: Value, right: Value, pla
                 return _negated(m, value) if name == "IsNot" else value
             return Const(same if name == "Is" else not same)
         case "In" | "NotIn":
-            inside = _contains(m, left, right)
+            inside = _contains(m, left, right, place)
             if inside is None:
                 value = _membership(left, right, place)
                 return _negated(m, value) if name == "NotIn" else value
@@ -398,34 +489,38 @@ def _identical(m: Machine, left: Value, right: Value) -> bool | None:
     for a, b in ((left, right), (right, left)):
         if a == NONE and not isinstance(b, (Unknown, Choice, Const)):
             return not (not isinstance(b, Api) or m.program.table.is_callable(b.path)) and None
+    if isinstance(left, _HELD) and isinstance(right, _HELD):
+        if left.address is right.address:
+            return None if m.is_several(left.address) else True
+        return False
+    if isinstance(left, (Tuple, Range)) or isinstance(right, (Tuple, Range)):
+        return False if isinstance(left, _HELD) or isinstance(right, _HELD) else None
     return _same(m, left, right)
 
 
-def _contains(m: Machine, needle: Value, hay: Value) -> bool | None:
+def _contains(m: Machine, needle: Value, hay: Value, place: Place) -> bool | None:
     match hay:
         case Const(value=str(text)):
             return needle.value in text if isinstance(needle, Const) and isinstance(needle.value, str) else None
+        case List(kind="iterator"):
+            items = sequences.iterate(m, hay, place)
+            return None if items.items or items.rest is not None else False
         case Tuple() | List():
             items = hay if isinstance(hay, Tuple) else m.items(hay)
-            if needle in items.items and isinstance(needle, Const):
+            outcomes = [needle is item or truth(m, binary(m, "Equal", item, needle, place)) for item in items.items]
+            if True in outcomes:
                 return True
-            if items.rest is None and isinstance(needle, Const) and all(isinstance(i, Const) for i in items.items):
-                return any(isinstance(i, Const) and i.value == needle.value for i in items.items)
-            return None
+            return None if None in outcomes or items.rest is not None else False
         case Dict():
-            entries = m.entries(hay)
-            if any(key == needle for key, _ in entries.pairs):
-                return True
-            if (
-                entries.rest is None
-                and isinstance(needle, Const)
-                and all(isinstance(k, Const) for k, _ in entries.pairs)
-            ):
-                return False
-            return None
-        case Fields(of=Instance(address=address)):
-            there = isinstance(needle, Const) and m.field(address, str(needle.value)) is not None
-            return True if there else None
+            return sequences.holds(m.entries(hay), needle)
+        case Fields():
+            name = needle.value if isinstance(needle, Const) else None
+            return namespaces.has(m, hay, name) if isinstance(name, str) else None
+        case Instance(cls=Class() as cls):
+            method = class_attribute(m, cls, "__contains__")
+            if method is not None:
+                return truth(m, m.call(Bound(hay, method), Arguments((needle,)), place))
+            return _contains(m, needle, sequences.iterate(m, hay, place), place) if is_closed(cls) else None
         case _:
             return None
 
@@ -566,9 +661,13 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
             return subscript(m, sequences.iterate(m, value, place), index, place)
         case Dict():
             found = sequences.lookup(m.entries(value), index)
-            return UNKNOWN if found is None else found
-        case Fields(of=Instance(address=address)):
-            held = m.field(address, index.value) if isinstance(index, Const) and isinstance(index.value, str) else None
+            if found is None or index not in dict(m.entries(value).pairs):
+                return _made_up(m, value, index, found, place)
+            return found
+        case Fields():
+            held = None
+            if isinstance(index, Const) and isinstance(index.value, str):
+                held = namespaces.read(m, value, index.value)
             return UNKNOWN if held is None else held
         case Const(value=str(text)):
             match index:
@@ -589,6 +688,17 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
             return value if m.program.table.is_callable(value.path) else derived("item", value, index)
         case _:
             return derived("item", value, index)
+
+
+def _made_up(m: Machine, value: Dict, key: Value, found: Value | None, place: Any) -> Value:
+    """`d[key]` where there may be no such key: a `defaultdict` makes what is missing, and keeps it."""
+    factory = m.state.get((value.address, sequences.FACTORY))
+    if not isinstance(factory, Value):
+        return UNKNOWN if found is None else found
+    fresh = m.call(factory, Arguments(), place)
+    result = fresh if found is None else choice([found, fresh])
+    m.put_entries(value.address, sequences.updated(m.entries(value), sequences.entry(key, result)))
+    return result
 
 
 # -- calls and functions
@@ -614,18 +724,18 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
     for arg in args:
         value = m.evaluate(frame, arg.value)
         if arg.star == "*":
-            sequence = sequences.iterate(m, value, m.place(frame, arg))
+            sequence = sequences.iterate(m, value, m.place(frame, arg), whole=True)
             if rest is None:
                 positional.extend(sequence.items)
                 rest = sequence.rest
             else:
                 rest = choice([rest, sequences.anything(sequence)])
         elif arg.star == "**":
-            if isinstance(value, Dict):
-                entries = m.entries(value)
+            if isinstance(value, (Dict, Fields)):
+                entries = containers.mapping(m, value, m.place(frame, arg))
                 for key, held in entries.pairs:
                     if isinstance(key, Const) and isinstance(key.value, str):
-                        keywords.append((key.value, held))
+                        keywords.append((key.value, Maybe(held) if key in entries.optional else held))
                     else:
                         more = UNKNOWN
                 more = entries.rest if entries.rest is not None else more
@@ -651,13 +761,15 @@ def _await(m: Machine, frame: Frame, node: cst.Await) -> Value:
 
 
 def _yield(m: Machine, frame: Frame, node: cst.Yield) -> Value:
-    value: Value = NONE
     if isinstance(node.value, cst.From):
-        value = sequences.anything(sequences.iterate(m, m.evaluate(frame, node.value.item), m.place(frame, node)))
-    elif node.value is not None:
-        value = m.evaluate(frame, node.value)
-    if m.stack:
-        objects.yielded(m, value)
+        items = sequences.iterate(m, m.evaluate(frame, node.value.item), m.place(frame, node))
+        for item in items.items:
+            objects.yielded(m, item)
+        if items.rest is not None:
+            objects.yielded(m, items.rest)
+            m.stack[-1].loose = True
+    else:
+        objects.yielded(m, NONE if node.value is None else m.evaluate(frame, node.value))
     return UNKNOWN
 
 

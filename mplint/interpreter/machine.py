@@ -12,9 +12,11 @@ from mplint.interpreter import attributes, dispatch, expressions, objects, state
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.implications import implied
-from mplint.interpreter.state import POLICY, Cell, State, join
+from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
+from mplint.interpreter.state import MADE, POLICY, Cell, State, is_attribute, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
 from mplint.interpreter.values import (
+    ABSENT,
     HALF_POLICIES,
     UNKNOWN,
     Address,
@@ -27,6 +29,7 @@ from mplint.interpreter.values import (
     Entries,
     Instance,
     List,
+    Maybe,
     Partial,
     Place,
     Policy,
@@ -99,6 +102,8 @@ class Machine:
         """The calls of each function that are being run, outermost first."""
         self.imported: dict[Path, None] = {}
         """The modules that this run has imported, in order."""
+        self.raised: list[list[State]] = []
+        """For each `try` that is being run, the states in which something was raised in it."""
 
     # -- running code
 
@@ -122,9 +127,17 @@ class Machine:
         """`left <name> right` for an operator of LibCST's naming."""
         return expressions.binary(self, name, left, right, place)
 
-    def attribute(self, value: Value, name: str, place: Place) -> Value:
-        """The value of `value.name`."""
-        return attributes.get(self, value, name, place)
+    def attribute(self, value: Value, name: str, place: Place, *, plainly: bool = False) -> Value:
+        """The value of `value.name`; `plainly`, as `object` finds it, whatever the class has to say."""
+        return attributes.plain(self, value, name, place) if plainly else attributes.get(self, value, name, place)
+
+    def has_attribute(self, value: Value, name: str) -> bool | None:
+        """Whether `value` has an attribute; None when not known."""
+        return attributes.has(self, value, name)
+
+    def delete_attribute(self, target: Value, name: str, place: Place) -> None:
+        """`del target.name`."""
+        objects.delete_attribute(self, target, name, place)
 
     def set_attribute(self, target: Value, name: str, value: Value, place: Place) -> None:
         """`target.name = value`."""
@@ -140,7 +153,23 @@ class Machine:
         """The variable `name` of a module, class or function; None where it is not bound."""
         state = self.state if frame.kind == "function" or frame in self._written else self.shelf.state
         found = state.get((frame, name))
+        if type(found) is Maybe:
+            return found.value
         return found if isinstance(found, Value) else None
+
+    def content(self, frame: Frame, name: str) -> Value | None:
+        """What the cell of a variable holds: as `variable`, but `Maybe` where it may be unbound."""
+        state = self.state if frame.kind == "function" or frame in self._written else self.shelf.state
+        found = state.get((frame, name))
+        return found if isinstance(found, Value) else None
+
+    def is_bound(self, frame: Frame, name: str) -> bool | None:
+        """Whether the variable `name` of a module or class is bound; None when not known."""
+        return self._is_there((frame, name))
+
+    def unbind(self, frame: Frame, name: str) -> None:
+        """Delete a variable."""
+        self.bind(frame, name, ABSENT)
 
     def bind(self, frame: Frame, name: str, value: Value) -> None:
         """Bind the variable `name` of a module, class or function."""
@@ -156,21 +185,21 @@ class Machine:
         self.state.set((target.path, name), value)
 
     def patched(self, target: Api, name: str) -> Value | None:
-        """The attribute that the program has put on a library's object; None where it has put none."""
+        """The attribute that the program has, or may have, put on a library's object; None where it has put none."""
         found = self.state.get((target.path, name)) if name in self.program.patched else None
-        return found if isinstance(found, Value) else None
+        return found if isinstance(found, Value) and found is not ABSENT else None
 
     # -- objects
 
     def allocate(self, place: Place, role: str) -> Address:
         """The address of what `place` makes in the present context; made again, it stands for several objects."""
         address = self.program.address(place, self.context, role)
-        if address in self._made and self.state.get((address, "made")) is not None:
+        if address in self._made and self.state.get((address, MADE)) is not None:
             self.program.several.add(address)
-            self.state.set((address, "several"), True)
+            self.state.set((address, "@several"), True)
         else:
             self._made.setdefault(address, self.clock)
-            self.state.set((address, "made"), True)
+            self.state.set((address, MADE), True)
         return address
 
     def _note_change(self, cell: Cell, content: object) -> None:
@@ -190,7 +219,7 @@ class Machine:
 
     def is_several(self, address: Address) -> bool:
         """Whether `address` stands for more than one object here."""
-        return address in self.program.several and self.state.get((address, "several")) is not None
+        return address in self.program.several and self.state.get((address, "@several")) is not None
 
     def put(self, address: Address, name: str, value: Value) -> None:
         """Write a field of an object: strongly while the address stands for one, else joined with what is there."""
@@ -198,14 +227,42 @@ class Machine:
         if self.is_several(address):
             before = self.state.get(cell)
             if isinstance(before, Value):
-                value = choice([before, value])
+                value = either([before, value])
         self._note_change(cell, value)
         self.state.set(cell, value)
 
     def field(self, address: Address, name: str) -> Value | None:
-        """A field of an object; None when it was never written."""
+        """A field of an object; None when it was never written, or was deleted."""
         found = self.state.get((address, name))
+        if type(found) is Maybe:
+            return found.value
         return found if isinstance(found, Value) else None
+
+    def has_field(self, address: Address, name: str) -> bool | None:
+        """Whether an object has a field; None when not known."""
+        return self._is_there((address, name))
+
+    def drop_field(self, address: Address, name: str) -> None:
+        """Delete a field of an object."""
+        if self.field(address, name) is not None:
+            self.state.cells.pop((address, name), None)  # what comes back stands behind the others
+            self.put(address, name, ABSENT)
+
+    def _is_there(self, cell: Cell) -> bool | None:
+        found = self.state.get(cell)
+        if type(found) is Maybe:
+            return False if found.value is None else None
+        return isinstance(found, Value)
+
+    def fields(self, owner: Address | Frame) -> dict[str, Value]:
+        """All the fields of an object, or variables of a class or module, that are or may be there."""
+        found: dict[str, Value] = {}
+        for name, content in self.state.of(owner).items():
+            if is_attribute(name) and isinstance(content, Value):
+                value = content.value if isinstance(content, Maybe) else content
+                if value is not None:
+                    found[name] = value
+        return found
 
     def new_list(self, place: Place, items: Tuple, kind: str = "list") -> List:
         """A list, set or generator with these contents."""
@@ -281,13 +338,32 @@ class Machine:
         base, captures = self.state, self.captures
         base.pins += 1
         left: list[State] = []
+        activation = self.stack[-1]
+        yields = len(activation.yields)
         for arm in arms:
             self.state = base.fork()
             if arm():
                 left.append(self.state)
+        activation.loose = activation.loose or len(activation.yields) > yields
         if self.captures == captures:
             base.pins -= 1
         return self.resume(base, left, symbols)
+
+    def perhaps(self, run: Callable[[], _T]) -> _T:
+        """Do what the program may do in part, not at all or again: what it changes is not known behind it."""
+        base, captures = self.state, self.captures
+        base.pins += 1
+        self.state = base.fork()
+        result = run()
+        after = self.state
+        for cell, content in after.above(base).items():
+            before = base.get(cell)
+            if before is not None and before != content:
+                after.set(cell, loosened(before, content))
+        if self.captures == captures:
+            base.pins -= 1
+        self.state = after.settled(base)
+        return result
 
     def resume(self, base: State, states: list[State], symbols: Sequence[Symbol] = ()) -> bool:
         """Go on behind `base` in any of `states`, which all stand on it; false when there are none."""
@@ -462,44 +538,3 @@ def _precise(content: object) -> bool:
             return any(_precise(option) for option in content.options)
         case _:
             return False
-
-
-def merge_contents(contents: list[object]) -> object:
-    """What a cell holds when any of `contents` may be there."""
-    values = [content for content in contents if isinstance(content, Value)]
-    if len(values) == len(contents):
-        if all(isinstance(value, Policy) for value in values):
-            return Policy(None)
-        if all(isinstance(value, Tuple) for value in values):
-            return merge_items([value for value in values if isinstance(value, Tuple)])
-        return choice(values)
-    entries = [content for content in contents if isinstance(content, Entries)]
-    if len(entries) == len(contents):
-        return merge_entries(entries)
-    return contents[0]
-
-
-def merge_items(alternatives: list[Tuple]) -> Tuple:
-    """One sequence for several: position by position while they are of one length, else the common start and a rest."""
-    length = min(len(items.items) for items in alternatives)
-    if all(items.rest is None and len(items.items) == length for items in alternatives):
-        return Tuple(tuple(choice([items.items[i] for items in alternatives]) for i in range(length)))
-    head: list[Value] = []
-    for i in range(length):
-        if any(items.items[i] != alternatives[0].items[i] for items in alternatives):
-            break
-        head.append(alternatives[0].items[i])
-    rest = [
-        value for items in alternatives for value in (*items.items[len(head) :], *([items.rest] if items.rest else []))
-    ]
-    return Tuple(tuple(head), choice(rest) if rest else None)
-
-
-def merge_entries(alternatives: list[Entries]) -> Entries:
-    """One dict for several: the keys of all of them."""
-    keys: dict[Value, list[Value]] = {}
-    rests = [entries.rest for entries in alternatives if entries.rest is not None]
-    for entries in alternatives:
-        for key, value in entries.pairs:
-            keys.setdefault(key, []).append(value)
-    return Entries(tuple((key, choice(values)) for key, values in keys.items()), choice(rests) if rests else None)

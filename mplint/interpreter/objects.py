@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
+from mplint.interpreter import namespaces
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute, enum_lookup, library_bases
 from mplint.interpreter.code import dotted
+from mplint.interpreter.conditions import truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
 from mplint.interpreter.keras.info import keras_base
+from mplint.interpreter.state import MADE
 from mplint.interpreter.values import (
+    ABSENT,
+    FALSE,
     NONE,
     TRUE,
     UNKNOWN,
@@ -24,9 +30,10 @@ from mplint.interpreter.values import (
     Class,
     ClassMethod,
     Const,
+    Dict,
+    Fields,
     Function,
     Instance,
-    List,
     Module,
     Partial,
     Place,
@@ -37,10 +44,10 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
-    choice,
 )
 
 if TYPE_CHECKING:
+    from mplint.interpreter.code import ClassCode
     from mplint.interpreter.machine import Machine
 
 _DATACLASSES: Final = frozenset(
@@ -55,7 +62,10 @@ _DATACLASSES: Final = frozenset(
     }
 )
 _CONTEXT_MANAGERS: Final = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
+_FIELD: Final = Api("dataclasses.field")
 _PROPERTIES: Final = frozenset({"builtins.property", "functools.cached_property"})
+_CACHES: Final = frozenset({"cache", "lru_cache"})
+"""Decorators behind which a function is run once for the same arguments."""
 _OPERATORS: Final = {
     "Add": "__add__",
     "Subtract": "__sub__",
@@ -64,6 +74,11 @@ _OPERATORS: Final = {
     "BitOr": "__or__",
     "RightShift": "__rshift__",
     "Equal": "__eq__",
+    "NotEqual": "__ne__",
+    "LessThan": "__lt__",
+    "LessThanEqual": "__le__",
+    "GreaterThan": "__gt__",
+    "GreaterThanEqual": "__ge__",
 }
 
 
@@ -87,6 +102,12 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
             return Property(before.getter, value)
         return before if isinstance(before, Property) else value
     decorator = m.evaluate(frame, node)
+    named = dotted(node.func if isinstance(node, cst.Call) else node).rpartition(".")[2]
+    if named in _CACHES and isinstance(value, Function):
+        m.program.cached.add(value.code.node)
+    if named == "wraps" and isinstance(node, cst.Call) and node.args and isinstance(value, Function):
+        wrapped = m.evaluate(frame, node.args[0].value)
+        m.state.set((value, "__name__"), m.attribute(wrapped, "__name__", m.place(frame, node)))
     match decorator:
         case Api(path="builtins.staticmethod"):
             return StaticMethod(value)
@@ -116,12 +137,22 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         if arg.star == "":
             base = m.evaluate(frame, arg.value)
             bases.append(base if isinstance(base, (Class, Api)) else _some_class(base))
+    keywords = [(arg.keyword.value, m.evaluate(frame, arg.value)) for arg in node.keywords if arg.keyword is not None]
+    if any(key == "metaclass" and value != Api("abc.ABCMeta") for key, value in keywords):
+        bases.append(UNKNOWN)  # what a metaclass of its own puts into the class is not known
     namespace = m.program.frame(node, "class", frame.source, code, m.context, frame, None, None)
     cls = Class(code, namespace, tuple(bases))
     namespace.owner = cls
+    m.program.hooks |= code.hooks
     m.stack.append(Activation(namespace))
     m.execute(namespace, code.body)
     m.stack.pop()
+    m.state.set((namespace, MADE), TRUE)
+    if "__init_subclass__" in m.program.hooks:
+        told = class_attribute(m, cls, "__init_subclass__", after=cls)
+        if told is not None:
+            given = told.function if isinstance(told, ClassMethod) else told
+            m.call(Bound(cls, given), Arguments((), tuple(keywords)), m.place(frame, node))
     value: Value = cls
     for decorator in reversed(code.decorators):
         made = m.evaluate(frame, decorator)
@@ -130,10 +161,24 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         path = target.path if isinstance(target, Api) else name
         if path in _DATACLASSES or name.endswith("dataclass"):
             m.bind(namespace, "@dataclass", TRUE)
+            _note_fields(m, namespace, code)
         elif isinstance(target, (Function, Partial)):
             wrapped = m.call(target, Arguments((value,)), m.place(frame, decorator))
             value = wrapped if isinstance(wrapped, Class) else value
     return value
+
+
+def _note_fields(m: Machine, namespace: Frame, code: ClassCode) -> None:
+    """Note the defaults of a dataclass's fields, as its `__init__` has them from now on."""
+    for statement in code.body:
+        if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
+            name = statement.target.value
+            default = m.variable(namespace, name)
+            if default is None:
+                continue
+            m.bind(namespace, f"@field {name}", default)
+            if isinstance(default, Partial) and default.callee == _FIELD:  # gives way to its default, or to nothing
+                m.bind(namespace, name, dict(default.keywords).get("default", ABSENT))
 
 
 def _some_class(base: Value) -> Value:
@@ -151,7 +196,11 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
     bases = library_bases(cls)
     if any(base.startswith("enum.") for base in bases):
         return enum_lookup(m, cls, arguments.get("value", 0))
-    instance = Instance(m.allocate(place, "object"), cls)
+    maker = class_attribute(m, cls, "__new__") if "__new__" in m.program.hooks else None
+    made = m.call(maker, arguments.behind(cls), place) if maker is not None else UNKNOWN
+    instance = made if isinstance(made, Instance) else Instance(m.allocate(place, "object"), cls)
+    if instance.cls != cls:
+        return instance
     base = keras_base(m, bases)
     if base is not None:
         layers.begin(m, instance, base, place)
@@ -182,9 +231,15 @@ def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments
             if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
                 if "ClassVar" in _annotation(statement):
                     continue
-                names[statement.target.value] = m.variable(entry.frame, statement.target.value)
-    for position, (name, default) in enumerate(names.items()):
-        value = arguments.get(name, position)
+                field = statement.target.value
+                noted = m.variable(entry.frame, f"@field {field}")
+                names[field] = noted if noted is not None else m.variable(entry.frame, field)
+    position = 0
+    for name, default in names.items():
+        value = None
+        if not (isinstance(default, Partial) and dict(default.keywords).get("init") == FALSE):
+            value = arguments.get(name, position)
+            position += 1
         if value is None and default is not None and arguments.sure:
             value = _field_default(m, default, place)
         m.put(instance.address, name, Unknown(Symbol("field", cls.code.qualname, name)) if value is None else value)
@@ -203,7 +258,7 @@ def _annotation(statement: cst.AnnAssign) -> str:
 
 def _field_default(m: Machine, default: Value, place: Place) -> Value:
     """`dataclasses.field(default=…, default_factory=…)` has been read into a partial by the library's face."""
-    if isinstance(default, Partial) and default.callee == Api("dataclasses.field"):
+    if isinstance(default, Partial) and default.callee == _FIELD:
         keywords = dict(default.keywords)
         if "default" in keywords:
             return keywords["default"]
@@ -223,25 +278,101 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
             if policies.assigned(m, target, name, value):
                 return
             if isinstance(target.cls, Class):
+                hook = class_attribute(m, target.cls, "__setattr__") if "__setattr__" in m.program.hooks else None
+                if hook is not None:
+                    m.call(Bound(target, hook), Arguments((Const(name), value)), place)
+                    return
                 found = class_attribute(m, target.cls, name)
                 if isinstance(found, Property) and m.field(address, name) is None:
                     if found.setter is not None:
                         m.call(Bound(target, found.setter), Arguments((value,)), place)
                     return
+                if isinstance(found, Instance) and isinstance(found.cls, Class) and "__set__" in m.program.hooks:
+                    setter = class_attribute(m, found.cls, "__set__")
+                    if setter is not None:
+                        m.call(Bound(found, setter), Arguments((target, value)), place)
+                        return
+            if name == "__dict__":
+                _set_namespace(m, target, value)
+                return
             m.put(address, name, value)
         case Class(frame=frame):
             m.bind(frame, name, value)
         case Module(frame=frame):
             m.bind(frame, name, value)
         case Choice():
-            for option in target.options:
-                if isinstance(option, Instance):
-                    before = m.field(option.address, name)
-                    m.put(option.address, name, choice([before, value]) if before is not None else value)
+            m.alternatives([partial(_set, m, option, name, value, place) for option in target.options])
+        case Function():
+            m.state.set((target, name), value)
         case Api():
             m.patch(target, name, value)
         case _:
             m.escape(value)
+
+
+def _set(m: Machine, target: Value, name: str, value: Value, place: Place) -> bool:
+    set_attribute(m, target, name, value, place)
+    return True
+
+
+def _delete(m: Machine, target: Value, name: str, place: Place) -> bool:
+    delete_attribute(m, target, name, place)
+    return True
+
+
+def _set_namespace(m: Machine, target: Instance, value: Value) -> None:
+    """`target.__dict__ = value`."""
+    fields = Fields(target)
+    for name in m.fields(target.address):
+        namespaces.delete(m, fields, Const(name))
+    if isinstance(value, Dict):
+        namespaces.update(m, fields, m.entries(value))
+    elif isinstance(value, Fields):
+        namespaces.update(m, fields, namespaces.contents(m, value))
+    else:
+        namespaces.loosen(m, fields)
+
+
+def delete_attribute(m: Machine, target: Value, name: str, place: Place) -> None:
+    """`del target.name`."""
+    match target:
+        case Instance(address=address, cls=cls):
+            hook = class_attribute(m, cls, "__delattr__") if isinstance(cls, Class) and m.program.hooks else None
+            if hook is not None:
+                m.call(Bound(target, hook), Arguments((Const(name),)), place)
+            else:
+                m.drop_field(address, name)
+        case Class(frame=frame) | Module(frame=frame):
+            m.unbind(frame, name)
+        case Api():
+            m.patch(target, name, ABSENT)
+        case Choice():
+            m.alternatives([partial(_delete, m, option, name, place) for option in target.options])
+        case _:
+            pass
+
+
+def inherited(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value | None:
+    """A method that `super()` finds in `object`; None where it may find another."""
+    match name, receiver, arguments.args:
+        case "__setattr__", Instance(), (key, value):
+            if isinstance(key, Const) and isinstance(key.value, str):
+                if not policies.assigned(m, receiver, key.value, value):
+                    m.put(receiver.address, key.value, value)
+            else:
+                namespaces.loosen(m, Fields(receiver))
+            return NONE
+        case "__getattribute__", Instance(), (Const(value=str(key)),):
+            return m.attribute(receiver, key, place, plainly=True)
+        case "__delattr__", Instance(), (key,):
+            namespaces.delete(m, Fields(receiver), key)
+            return NONE
+        case "__new__", Class(), (Class() as cls, *_):
+            return Instance(m.allocate(place, "object"), cls)
+        case "__init_subclass__", _, _:
+            return NONE
+        case _:
+            return None
 
 
 def super_of(m: Machine, frame: Frame) -> Value:
@@ -283,11 +414,29 @@ def yielded(m: Machine, value: Value) -> None:
     activation.yields.append(value)
 
 
+def may_swallow(m: Machine, manager: Value) -> bool:
+    """Whether a context manager may end an exception that is raised inside."""
+    match manager:
+        case Instance(cls=Class() as cls):
+            method = class_attribute(m, cls, "__exit__")
+            return isinstance(method, Function) and method.code.returns_something
+        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
+            return path in ("contextlib.suppress", "contextlib.ExitStack")
+        case _:
+            return False
+
+
+def leave_context(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) -> bool:
+    """Leave a `with` by `__exit__`; whether the program may go on behind it."""
+    if not isinstance(manager, Instance) or not isinstance(manager.cls, Class):
+        return True
+    leave = class_attribute(m, manager.cls, "__exit__")
+    given = m.call(Bound(manager, leave), Arguments(error), place) if leave is not None else NONE
+    return error[0] == NONE or truth(m, given) is not False
+
+
 def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], place: Place) -> None:
     """Run `inside` (the body of a `with`) in the context that `manager` sets up."""
-    if isinstance(manager, List) and manager.kind == "generator":
-        inside(UNKNOWN)
-        return
     if isinstance(manager, Partial) and isinstance(manager.callee, Function):
         # a generator function under @contextmanager: its body runs up to the yield, then ours, then the rest
         ran = False
@@ -303,13 +452,11 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
         return
     if isinstance(manager, Instance) and isinstance(manager.cls, Class):
         enter = class_attribute(m, manager.cls, "__enter__")
-        leave = class_attribute(m, manager.cls, "__exit__")
         value: Value = UNKNOWN
         if enter is not None:
             value = m.call(Bound(manager, enter), Arguments(), place)
-        fell = inside(value)
-        if leave is not None and fell:
-            m.call(Bound(manager, leave), Arguments((NONE, NONE, NONE)), place)
+        if inside(value):
+            leave_context(m, manager, (NONE, NONE, NONE), place)
         return
     if strategies.is_scope(manager):
         strategies.within(m, manager, lambda: inside(UNKNOWN))

@@ -54,6 +54,12 @@ class Program:
         """Where these are computed."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
+        self.cached: set[cst.CSTNode] = set()
+        """Functions that are run once for the same arguments."""
+        self.hooks: frozenset[str] = frozenset()
+        """Those of `code.HOOKS` that some class of the program defines."""
+        self.counters: dict[cst.CSTNode, frozenset[str]] = {}
+        """The variables that each loop counts in."""
         self.literals: dict[int, Const] = {}
         self.literal_places: dict[int, Place] = {}
         """Where the text of a string constant stands, by the identity of the constant."""

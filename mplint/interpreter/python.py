@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Final
 
 from mplint import keras_api
-from mplint.interpreter import sequences
+from mplint.interpreter import containers, namespaces, sequences, strings
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute, library_bases
+from mplint.interpreter.classes import class_attribute, is_open, library_bases
+from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import truth
 from mplint.interpreter.values import (
     NONE,
@@ -28,6 +31,7 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     List,
+    Module,
     Partial,
     Place,
     Policy,
@@ -52,8 +56,7 @@ _PURE: Final[dict[str, Callable[..., object]]] = {
     "int": int,
     "str": str,
     "round": lambda number, digits=None: round(number, digits) if digits is None or abs(digits) < 64 else None,
-    "min": min,
-    "max": max,
+    "repr": repr,
     "sum": sum,
     "len": len,
     "divmod": divmod,
@@ -64,11 +67,6 @@ _PURE: Final[dict[str, Callable[..., object]]] = {
 _MATH: Final = frozenset(
     {"sqrt", "ceil", "floor", "log", "log2", "log10", "exp", "pow", "prod", "gcd", "sin", "cos", "tanh", "fabs"}
 )
-_STRING_METHODS: Final = frozenset(
-    {"lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "partition", "rpartition", "startswith",
-     "endswith", "replace", "removeprefix", "removesuffix", "title", "capitalize", "casefold", "swapcase", "isdigit",
-     "isalpha", "count", "find"}
-)  # fmt: skip
 
 
 def call(m: Machine, name: str, arguments: Arguments, place: Place) -> Value | None:
@@ -93,24 +91,67 @@ def _pure(m: Machine, name: str, args: tuple[Value, ...], place: Place) -> Value
     if name == "bool":
         outcome = truth(m, first)
         return Const(outcome) if outcome is not None else derived("bool", first)
-    if name in ("min", "max", "sum") and len(args) == 1:
-        items = sequences.iterate(m, first, place)
-        if items.rest is None and items.items and all(isinstance(item, Const) for item in items.items):
-            return _folded(_PURE[name], [[item.value for item in items.items if isinstance(item, Const)]])
     if name == "sum":
         return _sum(m, args, place)
-    if name in ("min", "max") and len(args) == 1:
-        return UNKNOWN
-    if name == "str" and isinstance(first, Policy) and first.name:
-        return UNKNOWN
+    if name in ("str", "repr"):
+        return _written(m, name, first)
     return derived(name, *args)
+
+
+def _written(m: Machine, name: str, value: Value) -> Value:
+    """`str` and `repr` of a container."""
+    try:
+        held = concrete(m, value)
+    except NotKnown:
+        return derived(name, value) if isinstance(value, Unknown) else UNKNOWN
+    if not isinstance(held, (tuple, list, dict)) or isinstance(value, Instance):
+        return UNKNOWN
+    return Const(str(held)) if len(str(held)) <= MAX_TEXT and "frozenset" not in str(held) else UNKNOWN
+
+
+def _extreme(name: str) -> Callable[[Machine, Arguments, Place], Value]:
+    function = {"min": min, "max": max}[name]
+
+    def run(m: Machine, arguments: Arguments, place: Place) -> Value:
+        if not arguments.args or not arguments.sure:
+            return UNKNOWN
+        several = len(arguments.args) > 1
+        items = Tuple(arguments.args) if several else elements(m, arguments.args[0], place)
+        default = arguments.get("default")
+        if items.rest is None and not items.items:
+            return UNKNOWN if default is None else default
+        known = _constants(items)
+        if known is not None and arguments.get("key") is None:
+            return _folded(function, [known])
+        key = Arguments((), tuple(pair for pair in arguments.keywords if pair[0] == "key"))
+        ordered = containers.in_order(m, items, key, place)
+        if ordered.rest is not None or name == "max":  # the last of several greatest need not be the first
+            return sequences.anything(items) if items.items else UNKNOWN
+        return ordered.items[0]
+
+    return run
+
+
+def _constants(items: Tuple) -> list[Any] | None:
+    constants = [item.value for item in items.items if isinstance(item, Const)]
+    return constants if items.rest is None and len(constants) == len(items.items) else None
+
+
+def elements(m: Machine, value: Value, place: Place) -> Tuple:
+    """The elements for a function to which their order is all one."""
+    if isinstance(value, List) and value.kind == "set":
+        return m.items(value)
+    return sequences.iterate(m, value, place, whole=True)
 
 
 def _sum(m: Machine, args: tuple[Value, ...], place: Place) -> Value:
     """`sum(items, start)`: `+` from left to right."""
-    items = sequences.iterate(m, args[0], place)
+    items = elements(m, args[0], place)
     if items.rest is not None or len(args) > 2:
         return UNKNOWN
+    known = _constants(items)
+    if known is not None and len(args) == 1:
+        return _folded(sum, [known])
     total = args[1] if len(args) == 2 else Const(0)
     if isinstance(total, List):  # one list is made, however many are put together
         held = m.items(total)
@@ -131,7 +172,7 @@ def _folded(function: Callable[..., object], args: list[object]) -> Value:
         isinstance(result, str) and len(result) > 10_000
     ):
         return Const(result)
-    if isinstance(result, (list, tuple)) and all(isinstance(part, str) for part in result):
+    if isinstance(result, tuple) and all(isinstance(part, (int, float)) for part in result):
         return Tuple(tuple(Const(part) for part in result))
     return UNKNOWN
 
@@ -143,10 +184,15 @@ def _length(m: Machine, value: Value) -> Value:
             return Const(len(items.items)) if items.rest is None else UNKNOWN
         case Dict():
             entries = m.entries(value)
-            return Const(len(entries.pairs)) if entries.rest is None else UNKNOWN
+            return Const(len(entries.pairs)) if entries.rest is None and not entries.optional else UNKNOWN
+        case Fields():
+            held = namespaces.contents(m, value)
+            return Const(len(held.pairs)) if held.rest is None and not held.optional else UNKNOWN
         case Range():
             return Const(len(range(value.start, value.stop, value.step)))
         case Instance(cls=Class()):
+            if m.field(value.address, "@fields") is not None:
+                return _length(m, sequences.iterate(m, value, value.address.place))
             method = class_attribute(m, value.cls, "__len__") if isinstance(value.cls, Class) else None
             return m.call(Bound(value, method), Arguments(), value.address.place) if method is not None else UNKNOWN
         case _:
@@ -166,25 +212,17 @@ def _range(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _sequence(kind: str) -> Callable[[Machine, Arguments, Place], Value]:
     def make(m: Machine, arguments: Arguments, place: Place) -> Value:
-        items = sequences.iterate(m, arguments.args[0], place) if arguments.args else Tuple(())
-        return items if kind == "tuple" else m.new_list(place, Tuple(items.items, items.rest), kind)
+        if kind == "set":
+            items = elements(m, arguments.args[0], place) if arguments.args else Tuple(())
+            return m.new_list(place, containers.as_set(items.items, items.rest), kind)
+        items = sequences.iterate(m, arguments.args[0], place, whole=True) if arguments.args else Tuple(())
+        return items if kind == "tuple" else m.new_list(place, items)
 
     return make
 
 
 def _dict(m: Machine, arguments: Arguments, place: Place) -> Value:
-    entries = Entries()
-    if arguments.args:
-        first = arguments.args[0]
-        if isinstance(first, Dict):
-            entries = m.entries(first)
-        else:
-            pairs = sequences.iterate(m, first, place)
-            for pair in pairs.items:
-                parts = sequences.iterate(m, pair, place, want=2)
-                entries = sequences.updated(entries, Entries(((sequences.item(parts, 0), sequences.item(parts, 1)),)))
-            if pairs.rest is not None:
-                entries = Entries(entries.pairs, UNKNOWN)
+    entries = containers.mapping(m, arguments.args[0], place) if arguments.args else Entries()
     keywords = Entries(tuple((Const(key), value) for key, value in arguments.keywords), arguments.more)
     return m.new_dict(place, sequences.updated(entries, keywords))
 
@@ -192,12 +230,12 @@ def _dict(m: Machine, arguments: Arguments, place: Place) -> Value:
 def _zip(m: Machine, arguments: Arguments, place: Place) -> Value:
     columns = [sequences.iterate(m, value, place) for value in arguments.args]
     if not columns:
-        return m.new_list(place, Tuple(()))
+        return m.new_list(place, Tuple(()), "iterator")
     if all(column.rest is None for column in columns):
         rows = zip(*(column.items for column in columns), strict=False)
-        return m.new_list(place, Tuple(tuple(Tuple(tuple(row)) for row in rows)), "zip")
+        return m.new_list(place, Tuple(tuple(Tuple(tuple(row)) for row in rows)), "iterator")
     row = Tuple(tuple(sequences.anything(column) for column in columns))
-    return m.new_list(place, Tuple((), row), "zip")
+    return m.new_list(place, Tuple((), row), "iterator")
 
 
 def _enumerate(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -208,8 +246,8 @@ def _enumerate(m: Machine, arguments: Arguments, place: Place) -> Value:
     first = start.value if isinstance(start, Const) and isinstance(start.value, int) else None
     if items.rest is None and first is not None:
         rows = tuple(Tuple((Const(first + i), item)) for i, item in enumerate(items.items))
-        return m.new_list(place, Tuple(rows), "enumerate")
-    return m.new_list(place, Tuple((), Tuple((UNKNOWN, sequences.anything(items)))), "enumerate")
+        return m.new_list(place, Tuple(rows), "iterator")
+    return m.new_list(place, Tuple((), Tuple((UNKNOWN, sequences.anything(items)))), "iterator")
 
 
 def _reversed(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -217,21 +255,13 @@ def _reversed(m: Machine, arguments: Arguments, place: Place) -> Value:
         return UNKNOWN
     items = sequences.iterate(m, arguments.args[0], place)
     turned = Tuple(items.items[::-1]) if items.rest is None else Tuple((), sequences.anything(items))
-    return m.new_list(place, turned)
+    return m.new_list(place, turned, "iterator")
 
 
 def _sorted(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not arguments.args:
         return UNKNOWN
-    items = sequences.iterate(m, arguments.args[0], place)
-    constants = [item.value for item in items.items if isinstance(item, Const)]
-    if items.rest is None and len(constants) == len(items.items) and arguments.get("key") is None:
-        backwards = arguments.get("reverse") == Const(True)
-        try:
-            return m.new_list(place, Tuple(tuple(Const(c) for c in sorted(constants, reverse=backwards))))  # type: ignore[type-var]
-        except TypeError:
-            pass
-    return m.new_list(place, Tuple((), sequences.anything(items)) if items.items or items.rest else items)
+    return m.new_list(place, containers.in_order(m, elements(m, arguments.args[0], place), arguments, place))
 
 
 def _map(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -246,9 +276,9 @@ def _map(m: Machine, arguments: Arguments, place: Place) -> Value:
             m.context = context.at(place, index)
             results.append(m.call(function, Arguments(tuple(row)), place))
         m.context = context
-        return m.new_list(place, Tuple(tuple(results)), "map")
+        return m.new_list(place, Tuple(tuple(results)), "iterator")
     result = m.call(function, Arguments(tuple(sequences.anything(column) for column in found)), place)
-    return m.new_list(place, Tuple((), result), "map")
+    return m.new_list(place, Tuple((), result), "iterator")
 
 
 def _filter(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -263,8 +293,8 @@ def _filter(m: Machine, arguments: Arguments, place: Place) -> Value:
             kept.append(item)
         sure = sure and outcome is not None
     if sure:
-        return m.new_list(place, Tuple(tuple(kept)), "filter")
-    return m.new_list(place, Tuple((), choice(kept) if kept else UNKNOWN), "filter")
+        return m.new_list(place, Tuple(tuple(kept)), "iterator")
+    return m.new_list(place, Tuple((), choice(kept) if kept else UNKNOWN), "iterator")
 
 
 def _isinstance(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -353,10 +383,11 @@ def _builtin(path: str, kinds: set[str], *abstract: str) -> bool | None:
 def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
         case (value, Const(value=str(name)), *default):
+            there = m.has_attribute(value, name)
+            if default and there is False:
+                return default[0]
             found = m.attribute(value, name, place)
-            if default and found == UNKNOWN:
-                return choice([found, default[0]])
-            return found
+            return choice([found, default[0]]) if default and there is None else found
         case (value, Choice() as names, *_):
             return choice([_getattr(m, Arguments((value, name)), place) for name in names.options])
         case (value, name, *_):
@@ -367,17 +398,14 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _hasattr(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
-        case (Instance(address=address, cls=cls) as value, Const(value=str(name))):
-            if m.field(address, name) is not None:
-                return Const(True)
-            if isinstance(cls, Class) and class_attribute(m, cls, name) is not None:
-                return Const(True)
-            return derived("hasattr", UNKNOWN, str(value))
         case (Api(path=path), Const(value=str(name))):
             living = keras_api.generations(f"{path}.{name}")
             if living and keras_api.kind(path) is not None:
                 return Const(m.generation in living)
             return derived("hasattr", Api(path), name)
+        case (value, Const(value=str(name))):
+            there = m.has_attribute(value, name)
+            return derived("hasattr", UNKNOWN, str(value)) if there is None else Const(there)
         case _:
             return UNKNOWN
 
@@ -386,8 +414,22 @@ def _setattr(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
         case (target, Const(value=str(name)), value):
             m.set_attribute(target, name, value, place)
+        case (Instance() as target, _, value):
+            m.escape(value)
+            namespaces.loosen(m, Fields(target))
         case (_, _, value):
             m.escape(value)
+        case _:
+            pass
+    return NONE
+
+
+def _delattr(m: Machine, arguments: Arguments, place: Place) -> Value:
+    match arguments.args:
+        case (target, Const(value=str(name))):
+            m.delete_attribute(target, name, place)
+        case (Instance() as target, _):
+            namespaces.loosen(m, Fields(target))
         case _:
             pass
     return NONE
@@ -397,6 +439,14 @@ def _type(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
         case (Instance(cls=cls),):
             return cls
+        case (Const(value=constant),) if type(constant) in _TYPES:
+            return Api(f"builtins.{_TYPES[type(constant)]}")
+        case (Tuple(),):
+            return Api("builtins.tuple")
+        case (Dict(address=address),) if m.state.get((address, sequences.FACTORY)) is None:
+            return Api("builtins.dict")
+        case (List(kind="list"),):
+            return Api("builtins.list")
         case _:
             return UNKNOWN
 
@@ -405,7 +455,7 @@ def _any_all(name: str) -> Callable[[Machine, Arguments, Place], Value]:
     def run(m: Machine, arguments: Arguments, place: Place) -> Value:
         if not arguments.args:
             return UNKNOWN
-        items = sequences.iterate(m, arguments.args[0], place)
+        items = sequences.iterate(m, arguments.args[0], place)  # not all is taken
         outcomes = [truth(m, item) for item in items.items]
         if name == "any" and True in outcomes:
             return Const(True)
@@ -419,11 +469,70 @@ def _any_all(name: str) -> Callable[[Machine, Arguments, Place], Value]:
 
 
 def _next(m: Machine, arguments: Arguments, place: Place) -> Value:
-    return sequences.anything(sequences.iterate(m, arguments.args[0], place)) if arguments.args else UNKNOWN
+    if not arguments.args:
+        return UNKNOWN
+    value, *default = arguments.args
+    if not (isinstance(value, List) and value.kind == "iterator"):
+        return choice([sequences.anything(sequences.iterate(m, value, place)), *default])
+    items = sequences.first_of(m, value, place)
+    if items.items:
+        return items.items[0]
+    return choice([*([items.rest] if items.rest is not None else []), *default]) if default else items.rest or UNKNOWN
 
 
 def _iter(m: Machine, arguments: Arguments, place: Place) -> Value:
-    return arguments.args[0] if arguments.args else UNKNOWN
+    match arguments.args:
+        case ((List(kind="iterator") as value),):
+            return value
+        case ((Tuple() | List() | Dict() | Range() | Const() | Fields()) as value,):
+            return m.new_list(place, sequences.iterate(m, value, place), "iterator")
+        case (value, *_):
+            return value
+        case _:
+            return UNKNOWN
+
+
+def _set_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`object.__setattr__(obj, name, value)`."""
+    match arguments.args:
+        case (Instance() as target, name, value):
+            namespaces.write(m, Fields(target), name, value)
+        case _:
+            pass
+    return NONE
+
+
+def _get_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
+    match arguments.args:
+        case (Instance() as target, Const(value=str(name))):
+            return m.attribute(target, name, place, plainly=True)
+        case _:
+            return UNKNOWN
+
+
+def _delete_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
+    match arguments.args:
+        case (Instance() as target, name):
+            namespaces.delete(m, Fields(target), name)
+        case _:
+            pass
+    return NONE
+
+
+def _callable(m: Machine, value: Value) -> Value:
+    match value:
+        case Function() | Class() | Partial() | Bound(callee=Function()):
+            return Const(True)
+        case Const() | Tuple() | List() | Dict():
+            return Const(False)
+        case Instance(cls=Class() as cls) if class_attribute(m, cls, "__call__") is not None:
+            return Const(True)
+        case Instance(cls=Class() as cls) if not library_bases(cls) and not is_open(cls):
+            return Const(False)
+        case Api() if m.program.table.is_callable(value.path):
+            return Const(True)
+        case _:
+            return derived("callable", value)
 
 
 def _print(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -440,12 +549,60 @@ def _super(m: Machine, arguments: Arguments, place: Place) -> Value:
             return UNKNOWN
 
 
-def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
+def _vars(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
         case (Instance() as instance,):
-            return Fields(instance)
+            return m.attribute(instance, "__dict__", place)
+        case (Module(frame=frame),):
+            return Fields(frame)
+        case ():
+            return _locals(m, arguments, place)
         case _:
             return UNKNOWN
+
+
+def _globals(m: Machine, arguments: Arguments, place: Place) -> Value:
+    return Fields(m.stack[-1].frame.module)
+
+
+def _locals(m: Machine, arguments: Arguments, place: Place) -> Value:
+    frame = m.stack[-1].frame
+    return Fields(frame) if frame.kind == "module" else UNKNOWN
+
+
+def _exec(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`exec` and `eval`: what the text may change is not known behind them."""
+    frame = m.stack[-1].frame.module
+    text = arguments.args[0] if arguments.args else UNKNOWN
+    names = _stored(text.value) if isinstance(text, Const) and isinstance(text.value, str) else None
+    for value in arguments.args[1:]:
+        m.escape(value)
+        if isinstance(value, Dict):
+            m.put_entries(value.address, Entries((), UNKNOWN))
+    if len(arguments.args) > 1 and not isinstance(arguments.args[1], Fields):
+        return UNKNOWN
+    for name in frame.bound if names is None else names:
+        held = m.variable(frame, name)
+        if isinstance(held, Class):
+            for field in m.fields(held.frame):
+                m.bind(held.frame, field, UNKNOWN)
+        elif names is not None or not isinstance(held, (Function, Module, Api, NoneType)):
+            frame.bound[name] = None
+            m.bind(frame, name, UNKNOWN)
+    return UNKNOWN
+
+
+def _stored(text: str) -> set[str] | None:
+    """The variables that a piece of source may write, or whose attributes; None where it may do anything."""
+    try:
+        tree = ast.parse(text.strip()) if len(text) <= MAX_TEXT else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    if not nodes or any(isinstance(node, (ast.Call, ast.Import, ast.ImportFrom, ast.Subscript)) for node in nodes):
+        return None
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names if any(isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete)) for node in nodes) else set()
 
 
 _FUNCTIONS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
@@ -472,11 +629,30 @@ _FUNCTIONS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "iter": _iter,
     "print": _print,
     "super": _super,
-    "vars": _namespace,
+    "min": _extreme("min"),
+    "max": _extreme("max"),
+    "delattr": _delattr,
+    "object.__setattr__": _set_plainly,
+    "object.__getattribute__": _get_plainly,
+    "object.__delattr__": _delete_plainly,
+    "vars": _vars,
+    "globals": _globals,
+    "locals": _locals,
+    "exec": _exec,
+    "eval": _exec,
     "callable": lambda m, arguments, place: (
-        Const(True) if arguments.args and isinstance(arguments.args[0], (Function, Class, Partial, Bound)) else UNKNOWN
+        _callable(m, arguments.args[0]) if arguments.args else UNKNOWN
     ),
 }
+
+
+def default_dict(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`collections.defaultdict(factory, …)`."""
+    first, *others = arguments.args or (NONE,)
+    made = _dict(m, Arguments(tuple(others), arguments.keywords, arguments.rest, arguments.more), place)
+    if isinstance(made, Dict) and first != NONE:
+        m.state.set((made.address, sequences.FACTORY), first)
+    return made
 
 
 def math_call(name: str, arguments: Arguments) -> Value:
@@ -494,13 +670,15 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
     """A method of a container, string or array."""
     match receiver:
         case List():
-            return _list_method(m, receiver, name, arguments, place)
+            return containers.list_method(m, receiver, name, arguments, place)
         case Dict():
-            return _dict_method(m, receiver, name, arguments, place)
+            return containers.dict_method(m, receiver, name, arguments, place)
         case Fields():
-            return _fields_method(m, receiver, name, arguments, place)
+            return namespaces.method(m, receiver, name, arguments, place)
         case Const(value=str(text)):
-            return _string_method(m, text, name, arguments, place)
+            return strings.method(m, text, name, arguments, place)
+        case Tuple():
+            return containers.tuple_method(m, receiver, name, arguments, place)
         case Array():
             if name == "astype":
                 return Array(None)
@@ -509,128 +687,5 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
                 if name in ("copy", "reshape", "squeeze", "flatten", "ravel", "transpose")
                 else UNKNOWN
             )
-        case Tuple() if name in {"index", "count"}:
-            return UNKNOWN
         case _:
             return UNKNOWN
-
-
-def _list_method(m: Machine, receiver: List, name: str, arguments: Arguments, place: Place) -> Value:
-    items = m.items(receiver)
-    first = arguments.args[0] if arguments.args else UNKNOWN
-    match name:
-        case "append" | "add":
-            m.put_items(receiver.address, sequences.concatenate(items, Tuple((first,))))
-        case "extend" | "update":
-            m.put_items(receiver.address, sequences.concatenate(items, sequences.iterate(m, first, place)))
-        case "insert" if len(arguments.args) == 2:
-            value = arguments.args[1]
-            if isinstance(first, Const) and isinstance(first.value, int) and items.rest is None:
-                changed = list(items.items)
-                changed.insert(first.value, value)
-                m.put_items(receiver.address, Tuple(tuple(changed)))
-            else:
-                m.put_items(receiver.address, Tuple((), choice([sequences.anything(items), value])))
-        case "pop":
-            index = first.value if isinstance(first, Const) else -1
-            if items.rest is None and isinstance(index, int) and -len(items.items) <= index < len(items.items):
-                changed = list(items.items)
-                gone = changed.pop(index)
-                m.put_items(receiver.address, Tuple(tuple(changed)))
-                return gone
-            m.put_items(receiver.address, Tuple((), sequences.anything(items)) if items.items or items.rest else items)
-            return sequences.anything(items)
-        case "reverse":
-            turned = Tuple(items.items[::-1]) if items.rest is None else Tuple((), sequences.anything(items))
-            m.put_items(receiver.address, turned)
-        case "clear":
-            m.put_items(receiver.address, Tuple(()))
-        case "remove":
-            kept = tuple(item for item in items.items if item != first)
-            sure = items.rest is None and len(kept) == len(items.items) - 1
-            m.put_items(receiver.address, Tuple(kept) if sure else Tuple((), sequences.anything(items)))
-        case "copy":
-            return m.new_list(place, items, receiver.kind)
-        case "sort":
-            if not all(isinstance(item, Const) for item in items.items) or items.rest is not None:
-                m.put_items(
-                    receiver.address, Tuple((), sequences.anything(items)) if items.items or items.rest else items
-                )
-        case _:
-            return UNKNOWN
-    return NONE
-
-
-def _dict_method(m: Machine, receiver: Dict, name: str, arguments: Arguments, place: Place) -> Value:
-    entries = m.entries(receiver)
-    match name:
-        case "get" | "pop" | "setdefault" if arguments.args:
-            key = arguments.args[0]
-            default = arguments.args[1] if len(arguments.args) > 1 else NONE
-            found = sequences.lookup(entries, key)
-            if name == "pop":
-                m.put_entries(receiver.address, Entries(tuple(p for p in entries.pairs if p[0] != key), entries.rest))
-            if name == "setdefault" and found is None:
-                m.put_entries(receiver.address, sequences.updated(entries, Entries(((key, default),))))
-            if found is None:
-                return default
-            return found if any(k == key for k, _ in entries.pairs) else choice([found, default])
-        case "items":
-            rows = tuple(Tuple((key, value)) for key, value in entries.pairs)
-            rest = Tuple((UNKNOWN, entries.rest)) if entries.rest is not None else None
-            return m.new_list(place, Tuple(rows, rest), "items")
-        case "keys":
-            return m.new_list(place, sequences.iterate(m, receiver, place), "keys")
-        case "values":
-            return m.new_list(place, Tuple(tuple(value for _, value in entries.pairs), entries.rest), "values")
-        case "update":
-            more = Entries(tuple((Const(key), value) for key, value in arguments.keywords), arguments.more)
-            for value in arguments.args:
-                held = m.entries(value) if isinstance(value, Dict) else m.entries(_as_dict(m, value, place))
-                more = sequences.updated(held, more)
-            m.put_entries(receiver.address, sequences.updated(entries, more))
-            return NONE
-        case "copy":
-            return m.new_dict(place, entries)
-        case "clear":
-            m.put_entries(receiver.address, Entries())
-            return NONE
-        case _:
-            return UNKNOWN
-
-
-def _fields_method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place: Place) -> Value:
-    """A method of `obj.__dict__`: what it holds beside the fields that are asked for by name is not known."""
-    match name, arguments.args:
-        case "keys", _:
-            return receiver
-        case "get" | "pop" | "setdefault", (Const(value=str(field)), *_):
-            held = m.field(receiver.of.address, field)
-            return UNKNOWN if held is None else held
-        case "update", _:
-            given = [m.entries(value).pairs for value in arguments.args if isinstance(value, Dict)]
-            named = [(Const(key), value) for key, value in arguments.keywords]
-            for key, value in (*(pair for pairs in given for pair in pairs), *named):
-                if isinstance(key, Const) and isinstance(key.value, str):
-                    m.put(receiver.of.address, key.value, value)
-            return NONE
-        case _:
-            return UNKNOWN
-
-
-def _as_dict(m: Machine, value: Value, place: Place) -> Dict:
-    made = _dict(m, Arguments((value,)), place)
-    return made if isinstance(made, Dict) else m.new_dict(place, Entries((), UNKNOWN))
-
-
-def _string_method(m: Machine, text: str, name: str, arguments: Arguments, place: Place) -> Value:
-    constants = [value.value for value in arguments.args if isinstance(value, Const)]
-    if name == "join" and arguments.args:
-        parts = sequences.iterate(m, arguments.args[0], place)
-        words = [item.value for item in parts.items if isinstance(item, Const) and isinstance(item.value, str)]
-        return Const(text.join(words)) if parts.rest is None and len(words) == len(parts.items) else UNKNOWN
-    if name == "format" and len(constants) == len(arguments.args) and not arguments.keywords and arguments.sure:
-        return _folded(text.format, constants) if len(text) < 200 and "{:" not in text else UNKNOWN
-    if name in _STRING_METHODS and len(constants) == len(arguments.args) and arguments.sure and not arguments.keywords:
-        return _folded(getattr(text, name), constants)
-    return derived(f"str.{name}", Const(text), *arguments.args)

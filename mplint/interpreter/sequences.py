@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter.calls import Arguments
+from mplint.interpreter.calls import SUSPENDED, Arguments, call_function
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.values import (
+    NONE,
     UNKNOWN,
     Array,
     Bound,
@@ -15,9 +16,11 @@ from mplint.interpreter.values import (
     Const,
     Dict,
     Entries,
+    Function,
     Instance,
     List,
     Made,
+    Partial,
     Place,
     Range,
     Tensor,
@@ -31,6 +34,8 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+FACTORY: Final = "@factory"
+"""The field of a `defaultdict` that makes what is missing."""
 MAX_PASSES: Final = 40
 """A loop over more elements than this is run to a fixpoint instead of element by element."""
 _MAX_RANGE: Final = 256
@@ -78,17 +83,54 @@ def concatenate(left: Tuple, right: Tuple) -> Tuple:
     return Tuple(left.items, choice([left.rest, *right.items, *([right.rest] if right.rest else [])]))
 
 
+def entry(key: Value, value: Value) -> Entries:
+    """A dict with one item; under a key that is not known, it may be any."""
+    return Entries((), value) if isinstance(key, (Unknown, Choice)) else Entries(((key, value),))
+
+
 def updated(entries: Entries, more: Entries) -> Entries:
     """A dict after `update`."""
     keys = {key for key, _ in more.pairs}
     fresh = dict(more.pairs)
-    pairs = [(key, fresh.get(key, value)) for key, value in entries.pairs]
     have = {key for key, _ in entries.pairs}
+    pairs = [(key, fresh.get(key, value)) for key, value in entries.pairs]
+    optional = entries.optional
+    if optional or more.optional:
+        held = dict(entries.pairs)
+        pairs = [(key, choice([held[key], value]) if key in more.optional else value) for key, value in pairs]
+        optional = (optional - (keys - more.optional)) | (more.optional - have)
     pairs += [(key, value) for key, value in more.pairs if key not in have]
     rests = [rest for rest in (entries.rest, more.rest) if rest is not None]
     if more.rest is not None:  # an unknown key may hit a known one
         pairs = [(key, value if key in keys else choice([value, more.rest])) for key, value in pairs]
-    return Entries(tuple(pairs), choice(rests) if rests else None)
+    return Entries(tuple(pairs), choice(rests) if rests else None, optional)
+
+
+def without(entries: Entries, key: Value) -> Entries:
+    """A dict after `del d[key]`; under a key that is not known, it may be any."""
+    if isinstance(key, (Unknown, Choice)):
+        return Entries(entries.pairs, entries.rest, frozenset(known for known, _ in entries.pairs))
+    return Entries(tuple(pair for pair in entries.pairs if pair[0] != key), entries.rest, entries.optional - {key})
+
+
+def holds(entries: Entries, key: Value) -> bool | None:
+    """Whether a dict has `key`; None when not known."""
+    if any(known == key for known, _ in entries.pairs):
+        return None if key in entries.optional else True
+    if entries.rest is not None or not isinstance(key, Const):
+        return None if entries.pairs or entries.rest is not None else False
+    return False if all(isinstance(known, Const) for known, _ in entries.pairs) else None
+
+
+def listed(entries: Entries, items: tuple[Value, ...], more: Value) -> Tuple:
+    """The keys, values or items of a dict as a sequence, `more` being one under an unknown key.
+
+    Behind an item that may be missing the places are not known.
+    """
+    if not entries.optional:
+        return Tuple(items, more if entries.rest is not None else None)
+    sure = next(i for i, (key, _) in enumerate(entries.pairs) if key in entries.optional)
+    return Tuple(items[:sure], choice([*items[sure:], *([more] if entries.rest is not None else [])]))
 
 
 def lookup(entries: Entries, key: Value) -> Value | None:
@@ -102,16 +144,82 @@ def lookup(entries: Entries, key: Value) -> Value | None:
     return choice(values) if values else None
 
 
-def iterate(m: Machine, value: Value, place: Place, want: int | None = None) -> Tuple:
-    """The elements that iterating over `value` gives; `want` is how many an unpacking expects."""
+def mapped(m: Machine, function: Value, items: tuple[Value, ...], place: Place) -> list[Value]:
+    """What a function gives for each element, each call in a context of its own."""
+    context = m.context
+    results = []
+    for index, element in enumerate(items):
+        m.context = context.at(place, index)
+        results.append(m.call(function, Arguments((element,)), place))
+    m.context = context
+    return results
+
+
+def in_any_order(items: Tuple) -> Tuple:
+    """The elements of a set: how many there are is known, not which comes first."""
+    if len(items.items) < 2:
+        return items
+    return Tuple((anything(Tuple(items.items)),) * len(items.items), items.rest)
+
+
+def used_up(m: Machine, iterator: List, place: Place, *, whole: bool) -> Tuple:
+    """What is left in an iterator, which whoever asks takes: all of it, or perhaps a part."""
+    resume_generator(m, iterator, place, whole=whole)
+    items = m.items(iterator)
+    if whole:
+        m.put_items(iterator.address, Tuple(()))
+    elif items.items:
+        m.put_items(iterator.address, Tuple((), anything(items)))
+    return items
+
+
+def first_of(m: Machine, iterator: List, place: Place) -> Tuple:
+    """What `next` takes of an iterator: the first element at most, and `rest` where there may be none."""
+    resume_generator(m, iterator, place, whole=False)
+    items = m.items(iterator)
+    if items.items:
+        m.put_items(iterator.address, Tuple(items.items[1:], items.rest))
+        return Tuple(items.items[:1])
+    return items
+
+
+def resume_generator(m: Machine, iterator: List, place: Place, *, whole: bool) -> None:
+    """Run the body of a generator whose first element is asked for.
+
+    Where not all is taken at once, whoever takes it does so in between, and may stop: what the body changes is not
+    known.
+    """
+    waiting = m.state.get((iterator.address, SUSPENDED))
+    if not isinstance(waiting, Partial):
+        return
+    m.state.set((iterator.address, SUSPENDED), NONE)
+    arguments = Arguments(waiting.args, waiting.keywords)
+
+    def run() -> Value:
+        assert isinstance(waiting.callee, Function)
+        return call_function(m, waiting.callee, arguments, place, resumed=True)
+
+    given = run() if whole else m.perhaps(run)
+    m.put_items(iterator.address, given if isinstance(given, Tuple) else Tuple((), UNKNOWN))
+
+
+def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, whole: bool = False) -> Tuple:
+    """The elements that iterating over `value` gives.
+
+    `want` is how many an unpacking expects; `whole` says that all are taken before anything else happens.
+    """
     match value:
         case Tuple():
             return value
+        case List(kind="set"):
+            return in_any_order(m.items(value))
+        case List(kind="iterator"):
+            return used_up(m, value, place, whole=whole)
         case List():
             return m.items(value)
         case Dict():
             entries = m.entries(value)
-            return Tuple(tuple(key for key, _ in entries.pairs), UNKNOWN if entries.rest is not None else None)
+            return listed(entries, tuple(key for key, _ in entries.pairs), UNKNOWN)
         case Range():
             numbers = range(value.start, value.stop, value.step)
             if len(numbers) <= _MAX_RANGE:
@@ -120,7 +228,7 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None) -> 
         case Const(value=str(text)) if len(text) <= _MAX_RANGE:
             return Tuple(tuple(Const(character) for character in text))
         case Choice():
-            sequences = [iterate(m, option, place, want) for option in value.options]
+            sequences = [iterate(m, option, place, want, whole=whole) for option in value.options]
             length = len(sequences[0].items)
             if all(s.rest is None and len(s.items) == length for s in sequences):
                 return Tuple(tuple(choice([s.items[i] for s in sequences]) for i in range(length)))

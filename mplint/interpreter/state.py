@@ -10,13 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from mplint.interpreter.values import ABSENT
+
 Cell = tuple[object, str]
 
+MADE: Final = "@made"
+"""The field of an object, or of a class, that says that it was made."""
 GLOBAL: Final = object()
 """Owner of what the whole process shares: the dtype policy, the distribution strategy."""
 POLICY: Final[Cell] = (GLOBAL, "policy")
 
 _MISSING: Final = object()
+
+
+def is_attribute(name: str) -> bool:
+    """Whether a cell of this name is something that the program can name, not one of the interpreter's own."""
+    return name[0] not in "@[{"
 
 
 class State:
@@ -43,6 +52,22 @@ class State:
                 return found
             layer = layer.parent
         return None
+
+    def of(self, owner: object) -> dict[str, object]:
+        """All that is written of `owner`, by name."""
+        layers: list[State] = []
+        layer: State | None = self
+        while layer is not None:
+            layers.append(layer)
+            layer = layer.parent
+        found: dict[str, object] = {}
+        for layer in reversed(layers):
+            for (holder, name), content in layer.cells.items():
+                if holder is owner:
+                    if found.get(name) is ABSENT:  # what comes back stands behind the others
+                        del found[name]
+                    found[name] = content
+        return found
 
     def set(self, cell: Cell, value: object) -> None:
         """Write `cell`."""
@@ -123,9 +148,12 @@ def _contents(
         here = value if other is change else other.get(cell, _MISSING)
         if here is _MISSING:
             # what an arm has made itself is not below
-            here = None if (cell[0], "made") in change else base.get(cell)
+            here = None if (cell[0], MADE) in change else base.get(cell)
             if here is None:  # what one arm never made cannot be used behind the join unless the other arm was taken
-                continue
+                owner = cell[0]
+                if not is_attribute(cell[1]) or not (isinstance(owner, str) or base.get((owner, MADE)) is not None):
+                    continue
+                here = ABSENT  # but an object that both know may have the attribute, or not
         if not any(here is seen or here == seen for seen in values):
             values.append(here)
     return values

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
 from mplint.interpreter import modules, objects, sequences
 from mplint.interpreter.activations import Loop
+from mplint.interpreter.calls import Arguments, raised_in
 from mplint.interpreter.code import block
 from mplint.interpreter.conditions import condition, truth
 from mplint.interpreter.expressions import binary
 from mplint.interpreter.frames import Frame
+from mplint.interpreter.merging import loosened
 from mplint.interpreter.sequences import MAX_PASSES
 from mplint.interpreter.state import State
-from mplint.interpreter.targets import assign, bind
+from mplint.interpreter.targets import assign, bind, delete_item, unbind
 from mplint.interpreter.values import (
     NEVER,
     NONE,
     UNKNOWN,
+    ApiMethod,
+    Bound,
     Const,
     Dict,
-    Entries,
+    Fields,
     List,
     Place,
     Symbol,
@@ -31,6 +36,7 @@ from mplint.interpreter.values import (
     Value,
     choice,
     derived,
+    options,
 )
 from mplint.source.walk import walk
 
@@ -79,14 +85,45 @@ def _augmented(m: Machine, frame: Frame, node: cst.AugAssign) -> bool:
     left = m.evaluate(frame, node.target)
     right = m.evaluate(frame, node.value)
     operator = type(node.operator).__name__.removesuffix("Assign")
-    if operator == "Add" and isinstance(left, List):
-        items, more = m.items(left), sequences.iterate(m, right, m.place(frame, node))
-        m.put_items(left.address, sequences.concatenate(items, more))
-        return True
-    if operator == "BitOr" and isinstance(left, Dict) and isinstance(right, Dict):
-        m.put_entries(left.address, sequences.updated(m.entries(left), m.entries(right)))
+    place = m.place(frame, node)
+    if any(_in_place(option, operator) for option in options(left)):
+        arms = [partial(_changed, m, option, operator, right, place) for option in options(left)]
+        if len(arms) == 1:
+            arms[0]()
+        else:
+            m.alternatives(arms)
         return True
     assign(m, frame, node.target, binary(m, operator, left, right, m.place(frame, node)))
+    return True
+
+
+_IN_PLACE: Final = {
+    "list": {"Add": "extend"},
+    "set": {
+        "BitOr": "update",
+        "BitAnd": "intersection_update",
+        "Subtract": "difference_update",
+        "BitXor": "symmetric_difference_update",
+    },
+    "dict": {"BitOr": "update"},
+}
+"""What an augmented assignment does to a container: a method of it, by the operator."""
+
+
+def _in_place(value: Value, operator: str) -> bool:
+    if isinstance(value, List):
+        return operator in _IN_PLACE.get(value.kind, ()) or (operator == "Multiply" and value.kind == "list")
+    return isinstance(value, (Dict, Fields)) and operator in _IN_PLACE["dict"]
+
+
+def _changed(m: Machine, value: Value, operator: str, right: Value, place: Place) -> bool:
+    """An augmented assignment to a container, which stays the same object."""
+    if isinstance(value, List) and operator == "Multiply":
+        product = binary(m, operator, value, right, place)
+        m.put_items(value.address, m.items(product) if isinstance(product, List) else Tuple((), UNKNOWN))
+    elif isinstance(value, (List, Dict, Fields)):
+        method = _IN_PLACE[value.kind if isinstance(value, List) else "dict"][operator]
+        m.call(Bound(value, ApiMethod(method)), Arguments((right,)), place)
     return True
 
 
@@ -101,6 +138,8 @@ def _return(m: Machine, frame: Frame, node: cst.Return) -> bool:
 def _raise(m: Machine, frame: Frame, node: cst.Raise) -> bool:
     if node.exc is not None:
         m.evaluate(frame, node.exc)
+    if m.raised:
+        m.raised[-1].append(m.capture())
     return False
 
 
@@ -124,14 +163,15 @@ def _delete(m: Machine, frame: Frame, node: cst.Del) -> bool:
     targets = node.target.elements if isinstance(node.target, cst.Tuple) else [node.target]
     for target in targets:
         inner = target.value if isinstance(target, cst.Element) else target
-        if isinstance(inner, cst.Subscript):
-            container = m.evaluate(frame, inner.value)
-            if isinstance(container, List):
-                m.put_items(container.address, Tuple((), sequences.anything(m.items(container))))
-            elif isinstance(container, Dict) and len(inner.slice) == 1 and isinstance(inner.slice[0].slice, cst.Index):
-                key = m.evaluate(frame, inner.slice[0].slice.value)
-                entries = m.entries(container)
-                m.put_entries(container.address, Entries(tuple(p for p in entries.pairs if p[0] != key), entries.rest))
+        match inner:
+            case cst.Name():
+                unbind(m, frame, inner.value)
+            case cst.Attribute():
+                objects.delete_attribute(m, m.evaluate(frame, inner.value), inner.attr.value, m.place(frame, inner))
+            case cst.Subscript():
+                delete_item(m, frame, inner)
+            case _:
+                pass
     return True
 
 
@@ -314,10 +354,14 @@ def _repeat(
     otherwise: Sequence[cst.CSTNode] = (),
 ) -> bool:
     """Run the body an unknown number of times: until another pass changes nothing, or for a few rounds."""
+    for name in _counters(m, place.node, body):
+        if isinstance(m.variable(frame, name), Const):
+            bind(m, frame, name, UNKNOWN)
+    yields = len(m.stack[-1].yields)
     with _loop(m) as loop:
         outer = m.context
         m.context = outer.at(place)
-        for _ in range(_ROUNDS):
+        for left in reversed(range(_ROUNDS)):
             base, captures = m.state, m.captures
             base.pins += 1
             m.state = base.fork()
@@ -327,14 +371,29 @@ def _repeat(
             changes = after.above(base)
             if m.captures == captures:
                 base.pins -= 1
-            news = any(_news(base, cell, value) for cell, value in changes.items())
+            news = [cell for cell, value in changes.items() if _news(base, cell, value)]
+            if not left:
+                for cell in news:
+                    after.set(cell, loosened(base.get(cell), changes[cell]))
             m.state = after.settled(base)
             if not news:
                 break
         m.context = outer
+        m.stack[-1].loose = m.stack[-1].loose or len(m.stack[-1].yields) > yields
         if execute(m, frame, otherwise):
             loop.breaks.append(m.state)
     return loop.left
+
+
+def _counters(m: Machine, node: cst.CSTNode, body: Sequence[cst.CSTNode]) -> frozenset[str]:
+    """The variables that the body of a loop counts in (`n += 1`): each pass gives them another value."""
+    found = m.program.counters.get(node)
+    if found is None:
+        inner = (part for statement in body for part in walk(statement))
+        targets = (part.target for part in inner if isinstance(part, cst.AugAssign))
+        found = frozenset(target.value for target in targets if isinstance(target, cst.Name))
+        m.program.counters[node] = found
+    return found
 
 
 def _news(base: State, cell: tuple[object, str], value: object) -> bool:
@@ -352,10 +411,10 @@ def _loop(m: Machine) -> Iterator[Loop]:
     loop = Loop()
     activation = m.stack[-1]
     activation.loops.append(loop)
-    entry, pins, exits = m.state, m.state.pins, len(activation.exits)
+    entry, pins, kept = m.state, m.state.pins, len(activation.exits) + raised_in(m)
     yield loop
     activation.loops.pop()
-    if len(activation.exits) == exits:
+    if len(activation.exits) + raised_in(m) == kept:
         entry.pins = pins
     loop.left = m.resume(entry, loop.breaks, _symbols(m))
 
@@ -363,7 +422,9 @@ def _loop(m: Machine) -> Iterator[Loop]:
 def _while(m: Machine, frame: Frame, node: cst.While) -> bool:
     place = m.place(frame, node)
     body = block(node.body)
-    endless = isinstance(node.test, cst.Name) and node.test.value == "True"
+    endless = isinstance(node.test, (cst.Name, cst.Integer)) and node.test.value in ("True", "1")
+    # counting on while it is known where that leads to
+    counts = endless and any(isinstance(m.variable(frame, name), Const) for name in _counters(m, node, body))
     with _loop(m) as loop:
         outer = m.context
         for passes in range(MAX_PASSES):  # pass by pass while the condition is known
@@ -374,13 +435,14 @@ def _while(m: Machine, frame: Frame, node: cst.While) -> bool:
             if not _pass(m, frame, body, loop):
                 outcome = True  # every way out was a break
                 break
-            if loop.breaks or endless:  # a condition inside decides: how often is not known
+            if loop.breaks or (endless and not counts):  # a condition inside decides: how often is not known
                 outcome = None
                 break
         m.context = outer
         if outcome is None or (outcome is True and passes == MAX_PASSES - 1):
-            if endless:
-                _repeat_into(m, frame, place, body, loop)
+            if endless:  # only a break leaves it
+                _repeat(m, frame, place, body, lambda: None)
+                loop.breaks.append(m.state)
             else:
                 _repeat(m, frame, place, body, lambda: None)
                 outcome = False
@@ -388,13 +450,6 @@ def _while(m: Machine, frame: Frame, node: cst.While) -> bool:
         if outcome is False and execute(m, frame, otherwise):
             loop.breaks.append(m.state)
     return loop.left
-
-
-def _repeat_into(m: Machine, frame: Frame, place: Place, body: Sequence[cst.CSTNode], outer: Loop) -> None:
-    """Further passes of `while True`: only a break leaves it."""
-    _repeat(m, frame, place, body, lambda: None)
-    if not outer.breaks:
-        outer.breaks.append(m.state)
 
 
 # -- with and try
@@ -418,8 +473,23 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
         fell = _with_items(m, frame, rest, body)
         return fell
 
-    objects.enter_context(m, manager, inside, m.place(frame, first.item))
-    return fell
+    place = m.place(frame, first.item)
+    if not objects.may_swallow(m, manager):
+        objects.enter_context(m, manager, inside, place)
+        return fell
+    base, captures = m.state, m.captures
+    base.pins += 1
+    m.state = base.fork()
+    with _guarded(m, catches=True) as raised:
+        objects.enter_context(m, manager, inside, place)
+    states = [m.state] if fell else []
+    for state in (*raised, *([] if raised else [base])):  # the body may have failed at once
+        m.state = state.fork()
+        if objects.leave_context(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place):
+            states.append(m.state)
+    if m.captures == captures:
+        base.pins -= 1
+    return m.resume(base, states)
 
 
 def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
@@ -434,10 +504,10 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     fell = False
     after = m.state
     left = False
+    raised: list[State] = []
     if works is not False:
-        m.guards += bool(node.handlers)
-        fell = execute(m, frame, block(node.body))
-        m.guards -= bool(node.handlers)
+        with _guarded(m, bool(node.handlers)) as raised:
+            fell = execute(m, frame, block(node.body))
         after = m.state
         left = m.captures != captures
         if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):
@@ -448,7 +518,8 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
         for handler in node.handlers:
             # what the body did before it failed may be there, or not
             early = works is False or left or not fell
-            m.state = base.fork() if early else m.join([base.fork(), after.fork()], (symbol,))
+            begun = [base.fork(), *([] if early else [after.fork()]), *(state.fork() for state in raised)]
+            m.state = begun[0] if len(begun) == 1 else m.join(begun, (symbol,))
             if handler.name is not None:
                 assign(m, frame, handler.name.name, UNKNOWN)
             if execute(m, frame, block(handler.body)):
@@ -461,6 +532,19 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     if node.finalbody is not None:
         return execute(m, frame, block(node.finalbody.body)) and fell
     return fell
+
+
+@contextmanager
+def _guarded(m: Machine, catches: bool) -> Iterator[list[State]]:
+    """A body in which something may be raised and caught: the states in which that was seen to happen."""
+    raised: list[State] = []
+    if catches:
+        m.raised.append(raised)
+    m.guards += catches
+    yield raised
+    m.guards -= catches
+    if catches:
+        m.raised.pop()
 
 
 def _kept(m: Machine) -> tuple[int, int, int]:

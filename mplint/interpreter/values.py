@@ -274,17 +274,31 @@ class Dict(Value):
 
 @immutable()
 class Entries:
-    """What a dict holds: known pairs in order, and the join of values under unknown keys."""
+    """What a dict holds: known pairs in order, and the join of values under unknown keys.
+
+    Of the known keys, those in `optional` may be missing.
+    """
 
     pairs: tuple[tuple[Value, Value], ...] = ()
     rest: Value | None = None
+    optional: frozenset[Value] = frozenset()
 
 
 @immutable()
 class Fields(Value):
-    """The attributes of an object as a dict: `obj.__dict__`, `vars(obj)`."""
+    """The attributes of an object, or the variables of a module, as a dict: `vars(obj)`, `globals()`."""
 
-    of: Instance
+    of: Instance | Frame
+
+
+@immutable()
+class Maybe(Value):
+    """What a cell of the state holds that may be empty: `value` where it is not, None where it surely is.
+
+    Only `Machine` reads it; no expression has it for a value, but an argument that may not be given.
+    """
+
+    value: Value | None
 
 
 @immutable()
@@ -429,6 +443,9 @@ class ClassMethod(Value):
     """A function whose receiver is the class."""
 
     function: Value
+
+
+ABSENT: Final = Maybe(None)
 
 
 HALF: Final = frozenset({"float16", "bfloat16"})

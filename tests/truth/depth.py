@@ -1093,4 +1093,304 @@ model = ActorCritic(2, 8)
 """,
         {"model": ["float32[1, 4]"]},
     ),
+    "policies-keras3": (
+        "3",
+        """
+i = keras.Input((8,))
+a = keras.Model(i, layers.Dense(2, dtype=keras.DTypePolicy("float32"))(i))
+b = keras.Model(i, layers.Dense(2, dtype=keras.dtype_policies.get("float32"))(i))
+c = keras.Model(i, layers.Dense(2, dtype=keras.config.dtype_policy())(i))
+d = keras.Model(i, layers.Dense(2, dtype=keras.config.floatx())(i))
+e = keras.Model(i, layers.Dense(2, dtype=a.layers[-1].dtype_policy)(i))
+pm = keras.dtype_policies.DTypePolicyMap()
+f = keras.Model(i, layers.Dense(2, dtype=keras.mixed_precision.dtype_policy().variable_dtype)(i))
+keras.config.set_dtype_policy(keras.dtype_policies.DTypePolicy("mixed_bfloat16"))
+g = keras.Model(i, layers.Dense(2)(i))
+keras.config.set_dtype_policy("float32")
+h = keras.Model(i, layers.Dense(2)(i))
+""",
+        {},
+    ),
+    "policies": (
+        "23",
+        """
+from tensorflow.keras import mixed_precision as mp
+i = keras.Input((8,))
+a = keras.Model(i, layers.Dense(2, dtype=mp.Policy("float32"))(i))
+c = keras.Model(i, layers.Dense(2, dtype=mp.global_policy())(i))
+f = keras.Model(i, layers.Dense(2, dtype=mp.global_policy().variable_dtype)(i))
+k = keras.Model(i, layers.Dense(2, dtype=mp.global_policy().compute_dtype)(i))
+old = mp.global_policy()
+mp.set_global_policy("mixed_bfloat16")
+g = keras.Model(i, layers.Dense(2)(i))
+mp.set_global_policy(old)
+h = keras.Model(i, layers.Dense(2)(i))
+mp.set_global_policy(mp.Policy("float32"))
+l = keras.Model(i, layers.Dense(2)(i))
+""",
+        {},
+    ),
+    "call-override": (
+        "23",
+        """
+class L(layers.Layer):
+    def __init__(self, **kw):
+        super().__init__(**kw)
+        self.d = layers.Dense(2)
+    def __call__(self, x, scale=1.0):
+        return super().__call__(x, scale=scale)
+    def call(self, x, scale=1.0):
+        return self.d(x) * scale
+i = keras.Input((8,))
+a = keras.Model(i, L()(i, scale=2.0))
+class M(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.l = L()
+    def __call__(self, *args, **kwargs):
+        return super().__call__(*args, **kwargs)
+    def call(self, x, training=None):
+        return self.l(x)
+model = M()
+""",
+        {"model": ["float32[2, 8]"]},
+    ),
+    "input-forms": (
+        "23",
+        """
+i = keras.Input(shape=(8,), dtype="float16")
+a = keras.Model(i, layers.Dense(2, dtype="float32")(i))
+b = keras.Model(i, i * 2)
+j = keras.Input(shape=(8,), dtype=tf.bfloat16)
+c = keras.Model(j, layers.Flatten()(j))
+k = keras.Input(shape=(), dtype="int64")
+d = keras.Model(k, layers.Embedding(10, 4)(k))
+e = keras.Model(i, [i, layers.Dense(2)(i)])
+l = layers.Input((8,), batch_size=4, name="x")
+f = keras.Model(inputs=[l], outputs=[layers.Dense(2)(l)])
+g = keras.Model(inputs={"x": l}, outputs={"y": layers.Dense(2, dtype="float32")(l), "z": layers.Dense(2)(l)})
+""",
+        {},
+    ),
+    "keras-activations": (
+        "23",
+        """
+i = keras.Input((8,))
+x = layers.Dense(4)(i)
+a = keras.Model(i, keras.activations.softmax(x))
+b = keras.Model(i, keras.activations.get("sigmoid")(x))
+c = keras.Model(i, layers.Activation(keras.activations.softmax)(x))
+d = keras.Model(i, layers.Dense(2, activation=keras.activations.get("softmax"))(x))
+e = keras.Model(i, layers.Activation(lambda t: keras.activations.relu(t, max_value=6))(x))
+f = keras.Model(i, keras.activations.relu(x))
+g = keras.Model(i, layers.Dense(2, activation=layers.LeakyReLU())(x))
+h = keras.Model(i, layers.PReLU()(x))
+k = keras.Model(i, layers.Softmax(axis=-1, dtype="float32")(x))
+""",
+        {},
+    ),
+    "numpy-mix": (
+        "23",
+        """
+SCALE = np.float32(2.0)
+MEAN = np.array([0.1] * 8, dtype="float32")
+class N(layers.Layer):
+    def call(self, x):
+        return (x - MEAN) / SCALE + np.pi * np.sqrt(2)
+i = keras.Input((8,))
+model = keras.Model(i, N()(i))
+class C(layers.Layer):
+    def __init__(self, **kw):
+        super().__init__(**kw)
+        self.mean = tf.constant([0.1] * 8)
+    def call(self, x):
+        return x - tf.cast(self.mean, x.dtype)
+model2 = keras.Model(i, C()(i))
+class T(layers.Layer):
+    def call(self, x):
+        m = tf.reduce_mean(x, axis=0, keepdims=True)
+        s = tf.math.reduce_std(x, axis=0, keepdims=True) + keras.backend.epsilon()
+        return (x - m) / s
+model3 = keras.Model(i, T()(i))
+""",
+        {},
+    ),
+    "compute-dtype-cast": (
+        "23",
+        """
+class L(layers.Layer):
+    def build(self, s):
+        self.w = self.add_weight(shape=(s[-1], 4), name="w")
+        self.table = self.add_weight(shape=(10, 4), name="t", trainable=False)
+    def call(self, x):
+        y = tf.matmul(tf.cast(x, self.compute_dtype), tf.cast(self.w, self.compute_dtype))
+        z = tf.gather(self.table, tf.constant([1, 2]))
+        return y + tf.cast(tf.reduce_sum(z, axis=0), y.dtype)
+i = keras.Input((8,))
+model = keras.Model(i, L()(i))
+class K(layers.Layer):
+    def call(self, x):
+        d = x.dtype
+        y = tf.cast(x, "float32")
+        y = y / tf.norm(y, axis=-1, keepdims=True)
+        return tf.cast(y, d)
+model2 = keras.Model(i, K()(i))
+class Q(layers.Layer):
+    def call(self, x):
+        if x.dtype == tf.float16:
+            x = tf.cast(x, tf.float32)
+        return x + 1.0
+model3 = keras.Model(i, Q()(i))
+class R(layers.Layer):
+    def call(self, x):
+        return tf.saturate_cast(x, tf.float32) if self.compute_dtype == "float16" else x
+model4 = keras.Model(i, R()(i))
+""",
+        {},
+    ),
+    "functional-slices": (
+        "23",
+        """
+i = keras.Input((8,))
+x = layers.Dense(6)(i)
+a, b = x[:, :3], x[:, 3:]
+m1 = keras.Model(i, a * b)
+m2 = keras.Model(i, layers.Lambda(lambda t: t[..., None])(x))
+outs = [layers.Dense(2, name=f"o{k}")(x) for k in range(3)]
+m3 = keras.Model(i, outs)
+m4 = keras.Model(i, outs[1:] + [layers.Add()(outs)])
+m5 = keras.Model(i, layers.Average()([layers.Activation("softmax", dtype="float32")(o) for o in outs]))
+m6 = keras.Model(i, layers.average([layers.Activation("softmax", dtype="float32")(o) for o in outs]))
+m7 = keras.Model(i, sum(outs))
+m8 = keras.Model(i, -x)
+m9 = keras.Model(i, abs(x))
+m10 = keras.Model(i, x ** 2)
+m11 = keras.Model(i, 1.0 - x)
+m12 = keras.Model(i, x > 0)
+""",
+        {},
+    ),
+    "keras-ops": (
+        "3",
+        """
+from keras import ops
+class L(layers.Layer):
+    def build(self, s):
+        self.w = self.add_weight(shape=(8, 4), name="w")
+        self.b = self.add_weight(shape=(4,), name="b", autocast=False)
+    def call(self, x):
+        return ops.matmul(x, self.w) + ops.cast(self.b, x.dtype)
+i = keras.Input((8,))
+a = keras.Model(i, L()(i))
+class M(layers.Layer):
+    def call(self, x):
+        y = ops.one_hot(ops.argmax(x, axis=-1), 8)
+        return ops.add(x, ops.cast(y, x.dtype))
+b = keras.Model(i, M()(i))
+class N(layers.Layer):
+    def call(self, x):
+        return ops.add(x, ops.ones((8,)))
+c = keras.Model(i, N()(i))
+class O(layers.Layer):
+    def call(self, x):
+        q, k = ops.split(x, 2, axis=-1)
+        s = ops.softmax(ops.einsum("bi,bj->bij", q, k) / ops.sqrt(ops.cast(4, x.dtype)), axis=-1)
+        return ops.reshape(s, (-1, 16))
+d = keras.Model(i, O()(i))
+class R(layers.Layer):
+    def call(self, x):
+        x32 = ops.cast(x, "float32")
+        v = ops.mean(ops.square(x32), axis=-1, keepdims=True)
+        return ops.cast(x32 * ops.rsqrt(v + 1e-6), x.dtype)
+e = keras.Model(i, R()(i))
+class S(layers.Layer):
+    def call(self, x, mask=None):
+        return ops.where(ops.greater(x, 0), x, ops.zeros_like(x)), ops.sum(x, axis=-1)
+f = keras.Model(i, S()(i))
+class U(layers.Layer):
+    def call(self, x):
+        return ops.cond(True, lambda: x * 2, lambda: x)
+g = keras.Model(i, U()(i))
+class V(layers.Layer):
+    def call(self, x):
+        return ops.fori_loop(0, 3, lambda i, acc: acc + x, ops.zeros_like(x))
+h = keras.Model(i, V()(i))
+class W(layers.Layer):
+    def __init__(self, **kw):
+        super().__init__(**kw)
+        self.seed = keras.random.SeedGenerator(1)
+    def call(self, x):
+        return x + keras.random.normal(ops.shape(x), dtype=x.dtype, seed=self.seed)
+k = keras.Model(i, W()(i))
+class X(layers.Layer):
+    def call(self, x):
+        return x * keras.random.uniform(ops.shape(x))
+""",
+        {},
+    ),
+    "backend": (
+        "2",
+        """
+from tensorflow.keras import backend as K
+class L(layers.Layer):
+    def build(self, s):
+        self.w = self.add_weight(shape=(8, 4), name="w")
+    def call(self, x):
+        y = K.dot(x, self.w)
+        return K.softmax(y) * K.cast(K.shape(x)[-1], K.dtype(y))
+i = keras.Input((8,))
+a = keras.Model(i, L()(i))
+b = keras.Model(i, layers.Lambda(lambda t: K.l2_normalize(t, axis=1))(i))
+c = keras.Model(i, layers.Lambda(lambda t: K.concatenate([t, K.square(t)], axis=-1))(i))
+d = keras.Model(i, layers.Lambda(lambda t: K.mean(t, axis=-1, keepdims=True))(i))
+e = keras.Model(i, layers.Lambda(lambda t: K.sum(K.abs(t[0] - t[1]), axis=1, keepdims=True))([i, i]))
+f = keras.Model(i, layers.Lambda(lambda t: K.expand_dims(t, 1))(i))
+""",
+        {},
+    ),
+    "control": (
+        "23",
+        """
+class A(layers.Layer):
+    def call(self, x):
+        y = tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x)
+        _, z = tf.while_loop(lambda k, a: k < 2, lambda k, a: (k + 1, a + x), (0, y))
+        return z
+class B(layers.Layer):
+    def call(self, x):
+        return tf.map_fn(lambda row: row * 2, x)
+class C(layers.Layer):
+    def call(self, x):
+        return tf.map_fn(lambda row: tf.cast(row, tf.float32), x, fn_output_signature=tf.float32)
+class D(layers.Layer):
+    def call(self, x):
+        return tf.nest.map_structure(lambda t: tf.cast(t, tf.float32), {"a": x, "b": x * 2})
+@tf.custom_gradient
+def clip(x):
+    def grad(dy):
+        return tf.clip_by_value(dy, -1.0, 1.0)
+    return x * 1, grad
+class E(layers.Layer):
+    def call(self, x):
+        return clip(x)
+class F(layers.Layer):
+    def call(self, x):
+        return tf.numpy_function(lambda t: t.astype("float32"), [x], tf.float32)
+class Net(keras.Model):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+    def call(self, x):
+        return self.layer(x)
+a, b, c, d, e, f = (Net(l()) for l in (A, B, C, D, E, F))
+""",
+        {
+            "a": ["float32[2, 8]"],
+            "b": ["float32[2, 8]"],
+            "c": ["float32[2, 8]"],
+            "d": ["float32[2, 8]"],
+            "e": ["float32[2, 8]"],
+            "f": ["float32[2, 8]"],
+        },
+    ),
 }

@@ -9,10 +9,11 @@ models built in depth (`depth/`).
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tests.truth.depth import DEPTH
+from tests.truth.found import FOUND
 
 
 @dataclass(frozen=True)
@@ -513,9 +514,18 @@ model.compile("sgd", loss={{"{output}": "sparse_categorical_crossentropy", "q": 
     yield program("heads/attributes-by-name", SET_ATTRIBUTES, calls=BATCH)
 
 
-def depth() -> Iterator[Program]:
-    for name, (generations, body, inputs) in DEPTH.items():
-        yield replace(program(f"depth/{name}", body, only=generations), inputs=inputs)
+def bodies(folder: str, table: Mapping[str, tuple[str, str, dict[str, list[str]]]]) -> Iterator[Program]:
+    for name, (generations, body, inputs) in table.items():
+        yield replace(program(f"{folder}/{name}", body, only=generations), inputs=inputs)
 
 
-PROGRAMS: tuple[Program, ...] = (*forms(), *ends(), *model_inputs(), *models(), *lies(), *heads(), *depth())
+PROGRAMS: tuple[Program, ...] = (
+    *forms(),
+    *ends(),
+    *model_inputs(),
+    *models(),
+    *lies(),
+    *heads(),
+    *bodies("depth", DEPTH),
+    *bodies("found", FOUND),
+)

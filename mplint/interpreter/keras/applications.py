@@ -27,6 +27,7 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_LAST: Final = f"{HIDDEN} at the end"
 _DEFAULTS: Final = {"include_top": TRUE, "classifier_activation": Const("softmax"), "input_tensor": NONE, "name": NONE}
 
 
@@ -46,14 +47,15 @@ def make(m: Machine, cls: Api, arguments: Arguments, place: Place) -> Instance:
     if found is not None and dtype is not None:
         given = _given(m, path, arguments)
         inputs = _input(m, given["input_tensor"], place)
-        output = _body(m, model, path, inputs, dtype, policy, place)
-        top = given["include_top"]
+        body = _body(m, model, path, inputs, dtype, policy, place)
+        activation, top = given["classifier_activation"], given["include_top"]
         if isinstance(top, Const):
             form = "functional" if top.value else "backbone"
+        output: Value = UNKNOWN  # a head with a function of the program, perhaps, that casts
         if form == "functional":
-            output = _head(m, found, given["classifier_activation"], output, policy, place)
-        elif form == "other" and not isinstance(given["classifier_activation"], Const):
-            output = UNKNOWN  # a function of the program, perhaps, that casts
+            output = _head(m, found, activation, body, policy, place)
+        elif form == "backbone" or isinstance(activation, Const):
+            output = _features(m, body, policy, place)
         m.state.set((model.address, "name"), given["name"])
         m.state.set((model.address, "@form"), Const("functional"))
         m.state.set((model.address, "@inputs"), _source(inputs))
@@ -102,9 +104,8 @@ def _sources(tensor: Tensor) -> Iterator[Tensor]:
 
 
 def _body(m: Machine, model: Instance, path: str, inputs: Value, dtype: str, policy: Policy, place: Place) -> Tensor:
-    """What the layers below the head give, and one layer that stands for each of them."""
-    layer = Instance(m.allocate(place, HIDDEN), Api("keras.Layer"))
-    m.state.set((layer.address, "@layer"), LayerInfo("keras.Layer", (), policy, False, place))
+    """What a layer below the last one gives; one layer stands for each of them."""
+    layer = _hidden(m, HIDDEN, LayerInfo("keras.Layer", (), policy, False, place))
     operands = (inputs,) if isinstance(inputs, Tensor) else ()
     made = Made("operation", place, m.context, by=path, layer=layer, operands=operands, computed_in=dtype)
     output = Tensor(dtype, made, True)
@@ -113,15 +114,29 @@ def _body(m: Machine, model: Instance, path: str, inputs: Value, dtype: str, pol
     return output
 
 
+def _features(m: Machine, body: Tensor, policy: Policy, place: Place) -> Tensor:
+    """What the last layer of a model without its top gives, whatever layer that is."""
+    layer = _hidden(m, _LAST, LayerInfo("keras.Layer", (), policy, False, place))
+    made = Made("layer", place, m.context, by="keras.Layer", layer=layer, operands=(body,), computed_in=body.dtype)
+    output = Tensor(body.dtype, made, True)
+    layers.record_call(m, layer, place, (body,), output)
+    return output
+
+
 def _head(
-    m: Machine, found: keras_api.Application, activation: Value, body: Value, policy: Policy, place: Place
+    m: Machine, found: keras_api.Application, activation: Value, body: Tensor, policy: Policy, place: Place
 ) -> Value:
     """What the head gives: a layer of the library, but one that the program never sees made."""
-    layer = Instance(m.allocate(place, f"{HIDDEN} at the end"), Api(found.head))
     name = Const(found.head_name)
     info = LayerInfo(found.head, (("activation", activation), ("name", name)), policy, False, place)
-    m.state.set((layer.address, "@layer"), info)
+    layer = _hidden(m, _LAST, info)
     m.state.set((layer.address, "name"), name)
     output = layers.library_call(m, layer, info, Arguments((body,)), place)
-    layers.record_call(m, layer, place, (body,) if isinstance(body, Tensor) else (), output)
+    layers.record_call(m, layer, place, (body,), output)
     return output
+
+
+def _hidden(m: Machine, role: str, info: LayerInfo) -> Instance:
+    layer = Instance(m.allocate(info.place, role), Api(info.base))
+    m.state.set((layer.address, "@layer"), info)
+    return layer

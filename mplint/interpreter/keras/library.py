@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import options, python, sequences
+from mplint.interpreter import copying, options, python, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import (
     applications,
     calling,
+    control,
     layers,
     models,
     policies,
     strategies,
-    structures,
     surgery,
     tensors,
 )
@@ -31,24 +33,21 @@ from mplint.interpreter.values import (
     Bound,
     Class,
     Const,
-    Dict,
     DType,
-    Entries,
     Function,
     Instance,
-    List,
     Made,
     Partial,
     Place,
     Policy,
     Super,
     Tensor,
+    Tuple,
     Unknown,
     Value,
     derived,
 )
 from mplint.keras_api import Kind
-from mplint.keras_api.calls import called_parameters
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -119,7 +118,7 @@ def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Pl
     layer = _functional_layer(path)
     if layer is not None:
         return _merged(m, layer, arguments, place)
-    called = _callables(m, path, arguments, place)
+    called = control.call(m, path, arguments, place)
     if called is not None:
         return called
     if keras_api.operation(path, m.generation) is None and keras_api.activation_of(path) is None:
@@ -159,24 +158,6 @@ def _merged(m: Machine, layer: str, arguments: Arguments, place: Place) -> Value
     keywords = tuple((name, value) for name, value in arguments.keywords if name != "inputs")
     made = calling.make(m, Api(layer), Arguments((), keywords), place)
     return calling.call(m, made, Arguments((inputs,)), place)
-
-
-_MAPPINGS: Final = frozenset({"tensorflow.nest.map_structure", "keras.tree.map_structure"})
-"""Functions that call one argument with each tensor in a structure, and give the results in the same structure."""
-
-
-def _callables(m: Machine, path: str, arguments: Arguments, place: Place) -> Value | None:
-    """A function that calls its argument (`tf.cond`, `tf.nest.map_structure`): what it is given is called."""
-    called = called_parameters(path)
-    if not called:
-        return None
-    if path in _MAPPINGS and arguments.sure and len(arguments.args) == 2 and not arguments.keywords:
-        function, structure = arguments.args
-        return structures.changed(m, structure, place, lambda part: m.call(function, Arguments((part,)), place))
-    for name, value in layers.bind(m, path, arguments).items():
-        if name in called and isinstance(value, (Function, Bound, Partial)):
-            m.call(value, Arguments((), (), UNKNOWN), place)
-    return UNKNOWN
 
 
 _NUMPY_MAKERS: Final = {"ones": 1, "zeros": 1, "empty": 1, "full": 2, "eye": 3, "array": 1, "asarray": 1, "identity": 1}
@@ -244,6 +225,27 @@ def _input(m: Machine, arguments: Arguments, place: Place) -> Value:
     return tensor
 
 
+def _absolute(m: Machine, arguments: Arguments, place: Place) -> Value:
+    match arguments.args:
+        case (Tensor() as value,):
+            return tensors.unary(m, "Absolute", value, place)
+        case _:
+            return python.call(m, "abs", arguments, place) or UNKNOWN
+
+
+def _dtype(m: Machine, arguments: Arguments, place: Place) -> Value:
+    match arguments.args:
+        case (Tensor(dtype=str(name)),):
+            return Const(name)
+        case _:
+            return UNKNOWN
+
+
+def _policy_named(m: Machine, arguments: Arguments, place: Place) -> Value:
+    value = arguments.get("identifier", 0)
+    return policies.as_policy(m, value, Policy(None)) if value is not None else UNKNOWN
+
+
 def _partial(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not arguments.args or not arguments.sure:
         return UNKNOWN
@@ -285,17 +287,6 @@ def _activation_layer(m: Machine, arguments: Arguments, place: Place) -> Value:
             return UNKNOWN
         case _:
             return value
-
-
-def _deepcopy(m: Machine, arguments: Arguments, place: Place) -> Value:
-    value = arguments.args[0] if arguments.args else UNKNOWN
-    match value:
-        case Dict():
-            return m.new_dict(place, m.entries(value))
-        case List():
-            return m.new_list(place, m.items(value), value.kind)
-        case _:
-            return value if not isinstance(value, Instance) else UNKNOWN
 
 
 def _ordered(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -344,6 +335,32 @@ def _converted(value: Value) -> str | None:
             return None
 
 
+def _product(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`itertools.product(a, b)`."""
+    columns = [sequences.iterate(m, value, place) for value in arguments.args]
+    size = math.prod(len(column.items) for column in columns)
+    known = arguments.sure and not arguments.keywords and all(column.rest is None for column in columns)
+    if known and size <= sequences.MAX_PASSES:
+        rows = itertools.product(*(column.items for column in columns))
+        return m.new_list(place, Tuple(tuple(map(Tuple, rows))))
+    return m.new_list(place, Tuple((), Tuple(tuple(map(sequences.anything, columns))) if known else UNKNOWN))
+
+
+def _chain(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`itertools.chain(a, b)`."""
+    found = Tuple((), arguments.rest)
+    for value in reversed(arguments.args):
+        found = sequences.concatenate(sequences.iterate(m, value, place), found)
+    return m.new_list(place, found)
+
+
+def _as_dtype(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`tf.as_dtype(dtype)`."""
+    value = arguments.args[0] if arguments.args else None
+    name = tensors.dtype_of(m, value) if value is not None else None
+    return DType(name) if name is not None else UNKNOWN
+
+
 def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:
     return NEVER
 
@@ -354,6 +371,10 @@ _SETTINGS: Final[dict[str, Callable[[Machine, Api, Arguments, Place], Value]]] =
 }
 """What depends on the copy of Keras that it was written from."""
 _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
+    "builtins.abs": _absolute,
+    "keras.backend.dtype": _dtype,
+    "keras.dtype_policies.get": _policy_named,
+    control.FIRST_RESULT: control.first_result,
     "sys.exit": _leave,
     "builtins.exit": _leave,
     "builtins.quit": _leave,
@@ -365,6 +386,8 @@ _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "keras.activations.get": _activation_layer,
     "functools.partial": _partial,
     "functools.reduce": _reduce,
+    "itertools.chain": _chain,
+    "itertools.product": _product,
     "argparse.ArgumentParser": options.parser,
     "functools.partialmethod": _partial,
     "dataclasses.field": _field,
@@ -378,11 +401,12 @@ _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "functools.wraps": lambda m, arguments, place: Api("mplint.identity"),
     "mplint.identity": _identity,
     "types.SimpleNamespace": _namespace,
-    "copy.copy": _deepcopy,
-    "copy.deepcopy": _deepcopy,
+    "copy.copy": copying.shallow,
+    "copy.deepcopy": copying.deep,
     "collections.OrderedDict": _ordered,
-    "collections.defaultdict": lambda m, arguments, place: m.new_dict(place, Entries()),
+    "collections.defaultdict": python.default_dict,
     "tensorflow.Variable": _variable,
+    "tensorflow.dtypes.as_dtype": _as_dtype,
     "tensorflow.identity": _identity,
     "tensorflow.stop_gradient": _identity,
     "tensorflow.no_op": lambda m, arguments, place: NONE,
@@ -474,7 +498,9 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             return NONE
         if name in ("add_weight", "add_variable"):
             return _weight(m, receiver, info.policy, arguments, place)
-        if name in ("call", "__call__"):
+        if name == "__call__":  # of the library, from the program's own `__call__`
+            return calling.call(m, receiver, arguments, place)
+        if name == "call":
             return _inherited_call(m, receiver, arguments, place)
         if name in _RUNS:
             m.record(Ran(receiver, place, name, policies.current(m, spelled_of(receiver))))

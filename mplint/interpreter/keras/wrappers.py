@@ -16,6 +16,7 @@ from mplint.interpreter.keras import structures
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.values import (
     FALSE,
+    HALF,
     NONE,
     UNKNOWN,
     Api,
@@ -28,6 +29,7 @@ from mplint.interpreter.values import (
     Tuple,
     Value,
     compute_dtype,
+    variable_dtype,
 )
 from mplint.keras_api import Kind
 
@@ -84,12 +86,22 @@ def result(
     passed = Arguments((structures.real(m, arguments.args[0], place),))
     if info.base == _BIDIRECTIONAL:
         return _both_ways(m, info, scope, run(m, held, inside, passed, place, None), passed, place, run)
-    given = _inside(
-        m, held, inside, scope if m.generation == "3" and info.base in ENTERING else None, passed, place, run
-    )
+    entered = scope if m.generation == "3" and info.base in ENTERING else None
+    given = _inside(m, held, inside, entered, passed, place, run)
+    if entered in HALF and not _casts_variables(info.policy, inside.policy):  # a weight of float32 makes it float32
+        return structures.changed(m, given, place, lambda tensor: Tensor(None, tensor.made))
     if m.generation == "3" and info.base == _SPECTRAL:
         return structures.changed(m, given, place, lambda tensor: Tensor(scope, tensor.made, False, tensor.softmax))
     return given
+
+
+def _casts_variables(outer: Policy, inner: Policy) -> bool:
+    """Whether code that runs in a layer of `outer` sees the variables of a layer of `inner` in the dtype of `outer`.
+
+    Only a mixed policy casts them.
+    """
+    computed = compute_dtype(outer.name)
+    return computed in (variable_dtype(inner.name), None) or variable_dtype(outer.name) != computed
 
 
 def _inside(

@@ -1,0 +1,139 @@
+"""Namespaces as dicts: `vars(obj)`, `obj.__dict__`, `globals()`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mplint.interpreter.frames import Frame
+from mplint.interpreter.values import NONE, UNKNOWN, Choice, Const, Dict, Entries, Fields, Place, Tuple, Value, choice
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.machine import Machine
+
+
+def contents(m: Machine, fields: Fields) -> Entries:
+    """What the dict holds now."""
+    owner = _owner(fields)
+    held = m.fields(owner)
+    optional = frozenset(Const(name) for name in held if _is_there(m, fields, name) is None)
+    pairs = tuple((Const(name), value) for name, value in held.items())
+    return Entries(pairs, UNKNOWN if isinstance(owner, Frame) or is_loose(m, fields) else None, optional)
+
+
+def is_loose(m: Machine, fields: Fields) -> bool:
+    """Whether it may hold more than is known of: something was put there under a name that is not known."""
+    return m.state.get((_owner(fields), "@loose")) is not None
+
+
+def read(m: Machine, fields: Fields, name: str) -> Value | None:
+    """The value under `name`; None when there is none."""
+    of = fields.of
+    return m.variable(of, name) if isinstance(of, Frame) else m.field(of.address, name)
+
+
+def has(m: Machine, fields: Fields, name: str) -> bool | None:
+    """Whether there is something under `name`; None when not known."""
+    there = _is_there(m, fields, name)
+    if there is False and (isinstance(fields.of, Frame) or is_loose(m, fields)):
+        return None
+    return there
+
+
+def write(m: Machine, fields: Fields, key: Value, value: Value) -> None:
+    """Put `value` under `key`; under one that is not known, it may be any."""
+    of = fields.of
+    if not isinstance(key, Const) or not isinstance(key.value, str):
+        loosen(m, fields)
+    elif isinstance(of, Frame):
+        of.bound[key.value] = None
+        m.bind(of, key.value, value)
+    else:
+        m.put(of.address, key.value, value)
+
+
+def delete(m: Machine, fields: Fields, key: Value) -> None:
+    """Take out what is under `key`."""
+    of = fields.of
+    if not isinstance(key, Const) or not isinstance(key.value, str):
+        loosen(m, fields)
+    elif isinstance(of, Frame):
+        m.unbind(of, key.value)
+    else:
+        m.drop_field(of.address, key.value)
+
+
+def loosen(m: Machine, fields: Fields) -> None:
+    """Anything may have been done to the dict."""
+    owner = _owner(fields)
+    m.state.set((owner, "@loose"), NONE)
+    for name in m.fields(owner):
+        write(m, fields, Const(name), UNKNOWN)
+
+
+def update(m: Machine, fields: Fields, entries: Entries) -> None:
+    """`namespace.update(…)`."""
+    for key, value in entries.pairs:
+        if key not in entries.optional:
+            write(m, fields, key, value)
+        elif isinstance(key, Const) and isinstance(key.value, str):
+            before = read(m, fields, key.value)
+            write(m, fields, key, value if before is None else choice([before, value]))
+    if entries.rest is not None:
+        loosen(m, fields)
+
+
+def method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of the dict."""
+    match name, arguments.args:
+        case "get" | "pop" | "setdefault", (Const(value=str(field)) as key, *default):
+            there = has(m, receiver, field)
+            found = read(m, receiver, field)
+            missing = default[0] if default else NONE
+            if name == "pop":
+                delete(m, receiver, key)
+            if name == "setdefault" and there is not True:
+                write(m, receiver, key, missing if found is None and there is False else UNKNOWN)
+            if found is None:
+                return missing if there is False else UNKNOWN
+            return found if there else choice([found, missing])
+        case "get", (Choice() as keys, *default):
+            return choice([read(m, receiver, str(key.value)) or UNKNOWN for key in keys.options if type(key) is Const])
+        case "update", _:
+            for value in arguments.args:
+                given = m.entries(value) if isinstance(value, Dict) else Entries((), UNKNOWN)
+                update(m, receiver, contents(m, value) if isinstance(value, Fields) else given)
+            named = tuple((Const(key), value) for key, value in arguments.keywords)
+            update(m, receiver, Entries(named, arguments.more))
+            return NONE
+        case "clear", _:
+            for field in m.fields(_owner(receiver)):
+                delete(m, receiver, Const(field))
+            return NONE
+        case "keys" | "values" | "items" | "copy", _:
+            from mplint.interpreter import containers
+
+            copied = m.new_dict(place, contents(m, receiver))
+            return copied if name == "copy" else containers.dict_method(m, copied, name, arguments, place)
+        case "popitem" | "pop" | "setdefault", _:
+            loosen(m, receiver)
+            return UNKNOWN
+        case _:
+            return UNKNOWN
+
+
+def as_sequence(m: Machine, fields: Fields) -> Tuple:
+    """The names in the dict."""
+    entries = contents(m, fields)
+    if entries.rest is not None or entries.optional:
+        return Tuple((), UNKNOWN)
+    return Tuple(tuple(key for key, _ in entries.pairs))
+
+
+def _owner(fields: Fields):  # type: ignore[no-untyped-def]
+    return fields.of if isinstance(fields.of, Frame) else fields.of.address
+
+
+def _is_there(m: Machine, fields: Fields, name: str) -> bool | None:
+    of = fields.of
+    return m.is_bound(of, name) if isinstance(of, Frame) else m.has_field(of.address, name)

@@ -1,0 +1,79 @@
+"""Texts: their methods, and the formatting of values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter import sequences
+from mplint.interpreter.concrete import MAX_TEXT, NotKnown, abstract, concrete
+from mplint.interpreter.values import UNKNOWN, Const, Place, Value, derived
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.machine import Machine
+
+_METHODS: Final = frozenset(
+    {"lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "partition", "rpartition",
+     "startswith", "endswith", "replace", "removeprefix", "removesuffix", "title", "capitalize", "casefold", "swapcase",
+     "isdigit", "isalpha", "isalnum", "isidentifier", "islower", "isupper", "isspace", "isnumeric", "count", "find",
+     "rfind", "index"}
+)  # fmt: skip
+_PADDED: Final = frozenset({"zfill", "center", "ljust", "rjust"})
+_MAX_PATTERN: Final = 200
+_LONG: Final = re.compile(r"\d{4}")
+
+
+def method(m: Machine, text: str, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a text."""
+    if name == "join" and arguments.args:
+        parts = sequences.iterate(m, arguments.args[0], place, whole=True)
+        words = [item.value for item in parts.items if isinstance(item, Const) and isinstance(item.value, str)]
+        if parts.rest is not None or len(words) != len(parts.items):
+            return UNKNOWN
+        return abstract(m, text.join(words), place)
+    unknown = derived(f"str.{name}", Const(text), *arguments.args)
+    if not arguments.sure:
+        return unknown
+    try:
+        given = [concrete(m, value) for value in arguments.args]
+        named = {key: concrete(m, value) for key, value in arguments.keywords}
+    except NotKnown:
+        return unknown
+    if name == "format":
+        return formatted(m, text, given, named, place)
+    if name in _PADDED and not (given and isinstance(given[0], int) and given[0] < _MAX_PATTERN):
+        return unknown
+    if name not in _METHODS and name not in _PADDED:
+        return unknown
+    try:
+        return abstract(m, getattr(text, name)(*given, **named), place)
+    except Exception:  # noqa: BLE001  (the program's own error)
+        return UNKNOWN
+
+
+def formatted(m: Machine, text: str, given: list[object], named: dict[str, object], place: Place) -> Value:
+    """`text.format(…)`; neither very wide, nor reaching into what is formatted."""
+    if len(text) > _MAX_PATTERN or _LONG.search(text) or re.search(r"\{[^}:]*[.\[]", text) or "{}}" in text:
+        return UNKNOWN
+    if re.search(r":[^}]*\{", text):
+        return UNKNOWN
+    try:
+        return abstract(m, text.format(*given, **named), place)
+    except Exception:  # noqa: BLE001  (the program's own error)
+        return UNKNOWN
+
+
+def written(value: object, conversion: str | None, pattern: str) -> str | None:
+    """What `{value!conversion:pattern}` in an f-string gives; None where that is not known."""
+    if len(pattern) > _MAX_PATTERN or _LONG.search(pattern):
+        return None
+    if isinstance(value, frozenset):  # in an order that is not known, and perhaps a set
+        return None
+    if conversion is not None:
+        value = repr(value) if conversion == "r" else ascii(value) if conversion == "a" else str(value)
+    try:
+        text = format(value, pattern)
+    except (TypeError, ValueError):
+        return None
+    return text if len(text) <= MAX_TEXT else None
