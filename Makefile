@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PROCESSES ?= 2
+# Of `make judge`: how many random programs in each generation of Keras, and the seed of the first.
+PROGRAMS ?= 2000
+SEED ?= 0
 
 # The first interpreter that the pinned TensorFlow has wheels for.
 SUITS := -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
@@ -15,7 +18,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test lint format docs lock clean distclean
+.PHONY: help install demo test judge lint format docs lock clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +41,9 @@ demo: $(INSTALLED) ## find, rewrite and prove the faults of examples/digits, in 
 
 test: $(INSTALLED) ## run every check: tests, ruff, mypy, import-linter
 	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup
+
+judge: $(INSTALLED) ## let TensorFlow judge random programs (PROGRAMS=2000 SEED=0; about ten minutes a generation)
+	@$(BIN)/python -m tests.generator --programs $(PROGRAMS) --seed $(SEED)
 
 lint: $(INSTALLED) ## run ruff, mypy and import-linter only
 	@$(BIN)/ruff check .

@@ -17,7 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from mplint import rules as rule_package
-from mplint.api import Fault, FileRule, Rule
+from mplint.api import CommentRule, Fault, FileRule, Rule
+from mplint.codemods.comments import without_unused
 from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
@@ -29,9 +30,11 @@ from mplint.project.generation import generation_of
 from mplint.project.modules import Project
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceError, SourceFile
+from mplint.source.silence import Silence
 from mplint.source.stack import on_deep_stack
 
 KERAS = (b"keras", b"tensorflow")
+_COMMENTS = (b"noqa", b"NOQA", b"mplint")
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,7 @@ class _Analysis:
         self._timing = Timing()
         self._failures: list[Failure] = []
         self._generations: dict[Path, str | None] = {}
+        self._silences: dict[Path, Silence] = {}
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
@@ -170,12 +174,12 @@ class _Analysis:
         self._timing.phases["rules"] = time.process_time() - started
         self._timing.layers = Share.of(world.trace.layers for world in found.worlds)
         self._timing.tensors = Share.of(world.trace.tensors for world in found.worlds)
-        kept = sorted(
-            (finding for finding in findings if self._is_wanted(finding)),
-            key=lambda finding: (finding.path, finding.span, finding.code),
-        )
+        wanted = [finding for finding in findings if self._is_wanted(finding)]
+        hidden = len(findings) - len(wanted)
+        if not any(world.trace.cut for world in found.worlds):
+            wanted += self._unused()
+        kept = sorted(wanted, key=lambda finding: (finding.path, finding.span, finding.code))
         notes = tuple(self._notes(found.worlds))
-        hidden = len(findings) - len(kept)
         return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden)
 
     # -- files that are no Python
@@ -230,9 +234,13 @@ class _Analysis:
                     continue
                 for fault in faults:
                     seen.setdefault((rule.code, fault.at), []).append((world, fault, rule))
-        for (_, place), reports in seen.items():
-            if place.source.path in self._wanted and self._holds(place, reports):
+        for (code, place), reports in seen.items():
+            if place.source.path not in self._wanted:
+                continue
+            if self._holds(place, reports):
                 yield self._finding(place, reports, evidence)
+            else:  # where the generation is told, it is a finding: a comment that silences it has its use
+                self._is_silenced(place.source, code, place.source.statement(place.node))
 
     def _holds(self, place: Place, reports: list[tuple[World, Fault, Rule]]) -> bool:
         """A fault in one generation only is none where the generation is not known."""
@@ -317,9 +325,43 @@ class _Analysis:
             source = self._project.source(finding.path)
         except SourceError:
             return True
-        first, _ = source.position(finding.statement.start)
-        last, _ = source.position(max(finding.statement.start, finding.statement.end - 1))
-        return not source.suppressions.covers(finding.code, first, last)
+        return not self._is_silenced(source, finding.code, finding.statement)
+
+    def _is_silenced(self, source: SourceFile, code: str, statement: Span) -> bool:
+        first, _ = source.position(statement.start)
+        last, _ = source.position(max(statement.start, statement.end - 1))
+        return self._silence(source).silences(code, first, last)
+
+    def _silence(self, source: SourceFile) -> Silence:
+        if source.path not in self._silences:
+            self._silences[source.path] = Silence(source.suppressions)
+        return self._silences[source.path]
+
+    def _unused(self) -> Iterator[Finding]:
+        """The comments that have silenced nothing, in files that were looked at to the end."""
+        rule = next(rule for rule, _ in _rules() if isinstance(rule, CommentRule))
+        known = {other.code for other, _ in _rules()}
+        failed = {failure.path for failure in self._failures}
+        for path in self._targets:
+            if (
+                path in failed
+                or not self._settings.reports(rule.code, path)
+                or not self._project.mentions(path, *_COMMENTS)
+            ):
+                continue
+            try:
+                source = self._project.source(path)
+            except SourceError:
+                continue
+            if source.is_parsed is False:
+                continue
+            selected = {code for code in known if self._settings.reports(code, path)}
+            for unused in self._silence(source).unused(rule.code, selected, known):
+                span = unused.comment.span
+                edit = without_unused(source, unused)
+                fix = Fix("Remove what is unused", Applicability.SAFE, (edit,))
+                message = rule.check_unused(unused)
+                yield Finding(rule.code, rule.name, rule.severity, message, path, span, span, fix)
 
     def _notes(self, worlds: Sequence[World]) -> Iterator[str]:
         if (

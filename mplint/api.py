@@ -12,11 +12,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mplint.codemods.heads import Float32End
-from mplint.codemods.rewrite import Rewrite
+from mplint.codemods.rewrite import Rewrite, Together
+from mplint.codemods.setters import NamePolicy, SetAgain, SetEarlier, SetElsewhere
+from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
+from mplint.interpreter.ends import EndFault, faulty_ends
+from mplint.interpreter.history import History
+from mplint.interpreter.ineffective import Ineffective, ineffective
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
+from mplint.keras_api import nearest_policy
 from mplint.source.file import Syntax
+from mplint.source.silence import Unused
 
 
 @dataclass(frozen=True)
@@ -57,20 +64,46 @@ class FileRule(Rule):
         """The message for a file that is no Python."""
 
 
+class CommentRule(Rule):
+    """A rule about the comments that silence the others."""
+
+    def check(self, world: World) -> Iterator[Fault]:
+        """A world has no comments."""
+        return iter(())
+
+    @abstractmethod
+    def check_unused(self, unused: Unused) -> str:
+        """The message for a comment that silences nothing."""
+
+
 __all__ = [
     "HALF",
     "Applicability",
+    "CommentRule",
     "End",
+    "EndFault",
     "Fault",
     "FileRule",
     "Float32End",
+    "Float32Wrapper",
+    "History",
+    "Ineffective",
     "Layer",
     "Model",
+    "NamePolicy",
     "Place",
     "Policy",
     "Rewrite",
     "Rule",
+    "SetAgain",
+    "SetEarlier",
+    "SetElsewhere",
     "Severity",
     "Syntax",
+    "Together",
+    "Unused",
     "World",
+    "faulty_ends",
+    "ineffective",
+    "nearest_policy",
 ]

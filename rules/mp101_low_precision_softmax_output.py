@@ -3,7 +3,8 @@
 What it does
 ------------
 Reports a softmax that is computed in float16 or bfloat16 and whose result is what a model returns. A softmax in the
-middle of a model (attention weights, gates) is fine and is not reported.
+middle of a model (attention weights, gates) is fine and is not reported. One that is cast to float32 behind the softmax
+is MP106's; one that is half precision with its variables, MP402's.
 
 Why it matters
 --------------
@@ -72,7 +73,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import HALF, Applicability, Fault, Float32End, Rule, Severity, World
+from mplint.api import Applicability, EndFault, Fault, Float32End, Rule, Severity, World, faulty_ends
 
 
 class LowPrecisionSoftmaxOutput(Rule):
@@ -84,19 +85,12 @@ class LowPrecisionSoftmaxOutput(Rule):
     fixes = (Applicability.SAFE, Applicability.DISPLAY)
 
     def check(self, world: World) -> Iterator[Fault]:
-        """Ends that carry a softmax computed in half precision."""
-        for end in world.model_ends():
-            softmax = end.softmax
-            if softmax is None or softmax.computed_in not in HALF or world.feeds_another(end):
-                continue
-            layer = end.softmax_layer
-            at = layer.place if layer is not None else softmax.place
-            if at is None:
-                continue
+        """Ends that are a softmax of half precision."""
+        for end, at in faulty_ends(world, EndFault.SOFTMAX):
             yield Fault(
                 at,
-                Severity.ERROR if softmax.computed_in == "float16" else Severity.WARNING,
-                f"{end.label} is the model's output and its softmax runs in {softmax.computed_in}",
-                layer.policy if layer is not None else end.model.policy,
+                Severity.ERROR if end.softmax_dtype == "float16" else Severity.WARNING,
+                f"{end.label} is the model's output and its softmax runs in {end.softmax_dtype}",
+                end.policy,
                 Float32End(end),
             )

@@ -4,7 +4,7 @@ What it does
 ------------
 Reports an output of a model that is float16 or bfloat16: a sigmoid, a regression, logits, or a float32 head whose
 result a later layer rounds again. What a model returns is followed through reshapes, helper functions, nested models
-and `call`. A softmax end is MP101's.
+and `call`. A softmax end is MP101's, and MP105's one for which float32 was asked for where it has no effect.
 
 Why it matters
 --------------
@@ -71,7 +71,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import HALF, Applicability, Fault, Float32End, Rule, Severity, World
+from mplint.api import Applicability, EndFault, Fault, Float32End, Rule, Severity, World, faulty_ends
 
 
 class LowPrecisionOutput(Rule):
@@ -83,20 +83,12 @@ class LowPrecisionOutput(Rule):
     fixes = (Applicability.SAFE, Applicability.DISPLAY)
 
     def check(self, world: World) -> Iterator[Fault]:
-        """Ends that are half precision and are no softmax of half precision."""
-        for end in world.model_ends():
-            if end.dtype not in HALF or (end.softmax is not None and end.softmax.computed_in in HALF):
-                continue
-            if world.has_escaped(end.model) or world.is_settled(end.model) or world.feeds_another(end):
-                continue
-            layer = end.layer
-            at = layer.place if layer is not None and not layer.of_program else end.place
-            if at is None:
-                continue
+        """Ends that are half precision, for which no other rule has a finer word."""
+        for end, at in faulty_ends(world, EndFault.OUTPUT):
             yield Fault(
                 at,
                 Severity.WARNING,
                 f"{end.label} is the model's output and is {end.dtype}",
-                layer.policy if layer is not None else end.model.policy,
+                end.policy,
                 Float32End(end),
             )

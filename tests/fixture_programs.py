@@ -19,6 +19,9 @@ else:
 
 ROOT = Path(__file__).resolve().parent / "fixtures"
 MEASURED = ROOT / "measured.json"
+"""What the models of each program put out."""
+MADE = ROOT / "made.json"
+"""What else each program makes, call by call: what the audit holds predictions against."""
 GENERATIONS = ("2", "3")
 
 
@@ -51,6 +54,7 @@ class Fixture:
     inputs: Mapping[str, list[str]] = field(default_factory=dict)
     half: Mapping[str, str] = field(default_factory=dict)
     masked: bool = False
+    separate: bool = False
     fix: str = "safe"
     unmeasured: str = ""
     expects: tuple[Expectation, ...] = ()
@@ -79,6 +83,15 @@ class Fixture:
         """The Python files of the program."""
         return tuple(sorted(self.program.rglob("*.py")))
 
+    @property
+    def start(self) -> Path:
+        """The file that is run."""
+        if not self.run.startswith("-m "):
+            return self.program / self.run
+        stems = [self.program.joinpath(part, *self.run[3:].split(".")) for part in (*self.path, ".")]
+        files = [file for stem in stems for file in (stem.with_suffix(".py"), stem / "__main__.py")]
+        return next(file.resolve() for file in files if file.is_file())
+
     def expected(self, generation: str) -> tuple[Expectation, ...]:
         return tuple(expectation for expectation in self.expects if generation in expectation.generations)
 
@@ -106,6 +119,7 @@ class Fixture:
             "argv": self.argv,
             "env": dict(self.env),
             "inputs": dict(self.inputs),
+            "separate": self.separate,
         }
 
 

@@ -131,16 +131,17 @@ def half_outputs(fixture: Fixture, outcome: Any) -> set[str]:
 def test_expectations_are_what_real_keras_does(fixture: Fixture, generation: str) -> None:
     row = results(fixture, generation)
     assert "program" in row, "python -m tools.measure_fixtures"
-    faulty = {"MP101", "MP102"} & {expectation.code for expectation in fixture.expected(generation)}
+    faulty = {"MP101", "MP102", "MP105"} & {expectation.code for expectation in fixture.expected(generation)}
     assert bool(half_outputs(fixture, row["program"])) == (bool(faulty) and not fixture.masked)
 
 
-@pytest.mark.parametrize(("fixture", "generation"), each(Fixture.fixed_folder))
+@pytest.mark.parametrize(("fixture", "generation"), each(lambda f, g: not f.unmeasured and f.fixed_folder(g)))
 def test_rewritten_programs_really_end_in_float32(fixture: Fixture, generation: str) -> None:
     row = results(fixture, generation)
     assert "fixed" in row, "python -m tools.measure_fixtures"
     assert not isinstance(row["fixed"], str), "it raises"
-    assert row["fixed"].keys() >= row["program"].keys()
+    if not isinstance(row["program"], str):  # it raised before it was rewritten
+        assert row["fixed"].keys() >= row["program"].keys()
     assert not any(isinstance(dtypes, str) for dtypes in row["fixed"].values()), "a model cannot be called"
     assert not half_outputs(fixture, row["fixed"])
 

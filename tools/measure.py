@@ -10,12 +10,13 @@ as it does where TensorFlow 2.15 or older is installed).  A job is an object:
     path     more folders below `root` to import from ("src")
     argv     the program's arguments
     env      environment variables while it runs
+    separate the package `keras` is Keras 3, beside tf-keras, as in an environment that has both
     inputs   for models that do not know their inputs: name of the model -> list of "float32[2, 8]"
 
 A result line holds `id`, `error` (the type of the exception that ended the program, else null), its `reason`, and
 `outputs`: for each model that the program leaves in its module, or that one of its builder functions returns, the
 dtypes of its outputs in order (mappings by sorted key), from a real call on zeros. A model that cannot be called has
-the type of the error.
+the type of the error. `made` is what mplint's own recorder says of all layers, models and variables that it makes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import runpy
 import sys
 import types
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,10 @@ os.dup2(2, 1)  # what the programs print goes to standard error
 
 import tensorflow as tf  # noqa: E402
 
+from mplint.verify.harness import Recorder  # noqa: E402
+
 keras = tf.keras
+RECORDER = Recorder(tf, keras)
 BUILDERS = ("build", "make", "create", "get_model")
 
 
@@ -64,6 +68,26 @@ class KerasIsLegacy(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing to run: the module was filled when it was made."""
+
+
+LEGACY = KerasIsLegacy()
+KERAS_3: dict[str, types.ModuleType] = {}
+"""The modules of Keras 3 that programs which want both have imported in a process for Keras 2."""
+
+
+@contextmanager
+def keras_3_beside() -> Iterator[None]:
+    """Let `import keras` give Keras 3, with no policy set, in the process for Keras 2."""
+    legacy = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "keras"}
+    sys.modules.update(KERAS_3)
+    sys.meta_path.remove(LEGACY)
+    importlib.import_module("keras").backend.clear_session()
+    try:
+        yield
+    finally:
+        sys.meta_path.insert(0, LEGACY)
+        KERAS_3.update({name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "keras"})
+        sys.modules.update(legacy)
 
 
 def zeros(spec: str) -> tf.Tensor:
@@ -148,7 +172,8 @@ def surroundings(job: dict[str, Any]) -> Iterator[None]:
     """Working folder, import path, arguments and environment of one program, with a fresh Keras."""
     keras.backend.clear_session()
     keras.backend.set_floatx("float32")
-    keras.mixed_precision.set_global_policy("float32")
+    if GENERATION == "2":  # in Keras 3 a new session has no policy set, as when a program starts
+        keras.mixed_precision.set_global_policy(None)
     keras.utils.set_random_seed(0)
     root = Path(job.get("root", ".")).resolve()
     before, folder, path, environment = set(sys.modules), Path.cwd(), list(sys.path), dict(os.environ)
@@ -171,22 +196,35 @@ def surroundings(job: dict[str, Any]) -> Iterator[None]:
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"id": job["id"], "error": None, "reason": None, "outputs": {}}
+    root = os.path.realpath(job.get("root", "."))
+
+    def name_of(file: str) -> str | None:
+        if "source" in job:
+            return file if file == "program.py" else None
+        path = os.path.realpath(file)
+        return os.path.relpath(path, root) if path.startswith(root + os.sep) else None
+
+    RECORDER.start(name_of)
     try:
-        with surroundings(job):
+        beside = keras_3_beside() if job.get("separate") and GENERATION == "2" else nullcontext()
+        with beside, surroundings(job):
             inputs = job.get("inputs", {})
             for name, model in models_of(run(job)):
                 dtypes = output_dtypes(model, inputs.get(name))
                 if dtypes is not None:
                     row["outputs"][name] = dtypes
+            RECORDER.exercise(lambda model: example(model, None))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the program raises is a result)
         row["error"], row["reason"] = type(error).__name__, " ".join(str(error).split())[:200]
+    row["made"] = RECORDER.made()
     return row
 
 
 def main() -> None:
     if GENERATION == "2":
-        sys.meta_path.insert(0, KerasIsLegacy())
+        sys.meta_path.insert(0, LEGACY)
     sys.dont_write_bytecode = True
+    RECORDER.install()
     for job in json.load(sys.stdin):
         os.write(RESULTS, (json.dumps(measure(job)) + "\n").encode())
 

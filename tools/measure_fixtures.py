@@ -1,10 +1,12 @@
 """Run the programs of tests/fixtures, as they are and as they were rewritten, in Keras 2 and Keras 3.
 
-    python -m tools.measure_fixtures                writes tests/fixtures/measured.json
+    python -m tools.measure_fixtures                writes tests/fixtures/measured.json and made.json
     python -m tools.measure_fixtures MP101 silent   only the programs whose names begin so; the rest of the record stays
-    python -m tools.measure_fixtures --check        fails where the record differs from a fresh run
+    python -m tools.measure_fixtures --check        fails where the records differ from a fresh run
 
-Needs tensorflow and tf-keras in the interpreter that runs it.
+measured.json holds what the models put out; made.json, for the audit, the dtypes of layers, models and variables by the
+call that makes each. Needs tensorflow and tf-keras in the interpreter that runs it, and Python 3.11 or later, which
+tells columns.
 """
 
 from __future__ import annotations
@@ -18,14 +20,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.fixture_programs import MEASURED, Fixture, load_all
-from tools.real_keras import GENERATIONS, differences, dumps, run_jobs, summary, versions
+from tests.fixture_programs import MADE, MEASURED, Fixture, load_all
+from tools.real_keras import GENERATIONS, differences, dumps, made, run_jobs, summary, versions
+
+Records = dict[Path, dict[str, dict[str, Any]]]
+"""By file and program."""
 
 
-def measure(fixtures: Iterable[Fixture]) -> dict[str, dict[str, Any]]:
-    """What each program's models put out: name -> generation -> "program" and, where it is rewritten, "fixed"."""
+def measure(fixtures: Iterable[Fixture]) -> Records:
+    """What each program does: name -> generation -> "program" and, where it is rewritten, "fixed"."""
     fixtures = [fixture for fixture in fixtures if not fixture.unmeasured]
-    result: dict[str, dict[str, Any]] = {fixture.name: {} for fixture in fixtures}
+    result: Records = {path: {fixture.name: {} for fixture in fixtures} for path in (MEASURED, MADE)}
     with tempfile.TemporaryDirectory() as folder:
         for generation in GENERATIONS:
             jobs = []
@@ -43,16 +48,17 @@ def measure(fixtures: Iterable[Fixture]) -> dict[str, dict[str, Any]]:
                     jobs.append(fixture.job(f"{fixture.name} {kind}", root))
             for job, row in run_jobs(generation, jobs).items():
                 name, kind = job.split(" ")
-                result[name].setdefault(generation, {})[kind] = summary(row)
+                result[MEASURED][name].setdefault(generation, {})[kind] = summary(row)
+                result[MADE][name].setdefault(generation, {})[kind] = made(row)
     return result
 
 
-def recorded() -> dict[str, dict[str, Any]]:
-    """The programs of the stored record."""
-    if not MEASURED.exists():
-        return {}
-    programs: dict[str, dict[str, Any]] = json.loads(MEASURED.read_text(encoding="utf-8"))["programs"]
-    return programs
+def recorded() -> Records:
+    """The programs of the stored records."""
+    return {
+        path: json.loads(path.read_text(encoding="utf-8"))["programs"] if path.exists() else {}
+        for path in (MEASURED, MADE)
+    }
 
 
 def main() -> int:
@@ -64,11 +70,16 @@ def main() -> int:
     chosen = [f for f in fixtures if not arguments.names or f.name.startswith(tuple(arguments.names))]
     fresh, old = measure(chosen), recorded()
     if arguments.check:
-        wrong = differences({name: old.get(name) for name in fresh}, fresh)
+        wrong = [
+            line
+            for path, rows in fresh.items()
+            for line in differences({name: old[path].get(name) for name in rows}, rows)
+        ]
         print(*wrong, sep="\n", end="\n" if wrong else "")
         return 1 if wrong else 0
-    programs = {f.name: fresh.get(f.name, old.get(f.name, {})) for f in fixtures}
-    MEASURED.write_text(dumps({"measured_with": versions(), "programs": programs}), encoding="utf-8")
+    for path, rows in fresh.items():
+        programs = {f.name: rows.get(f.name, old[path].get(f.name, {})) for f in fixtures}
+        path.write_text(dumps({"measured_with": versions(), "programs": programs}), encoding="utf-8")
     return 0
 
 

@@ -1,7 +1,10 @@
-"""Run the programs of tests/truth/programs.py in Keras 2 and Keras 3 and record what their models put out.
+"""Run the programs of tests/truth/programs.py in Keras 2 and Keras 3 and record what they do.
 
-    python -m tools.measure_truth            writes tests/truth/dtypes.json
-    python -m tools.measure_truth --check    fails where the record differs from a fresh run
+    python -m tools.measure_truth            writes tests/truth/dtypes.json and made.json
+    python -m tools.measure_truth --check    fails where the records differ from a fresh run
+
+dtypes.json holds what the models put out; made.json, for the audit, the dtypes of layers, models and variables by the
+call that makes each.
 
 Needs tensorflow and tf-keras in the interpreter that runs it.
 """
@@ -17,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.truth.programs import PROGRAMS
-from tools.real_keras import GENERATIONS, differences, dumps, run_jobs, summary, versions
+from tools.real_keras import GENERATIONS, differences, dumps, made, run_jobs, summary, versions
 
-RECORD = Path(__file__).resolve().parent.parent / "tests" / "truth" / "dtypes.json"
+FOLDER = Path(__file__).resolve().parent.parent / "tests" / "truth"
+DTYPES = FOLDER / "dtypes.json"
+MADE = FOLDER / "made.json"
 
 
 def fingerprint(sources: Iterable[str]) -> str:
@@ -30,9 +35,11 @@ def fingerprint(sources: Iterable[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def measure() -> dict[str, Any]:
-    """The whole record, as it is stored."""
-    programs: dict[str, dict[str, Any]] = {program.name: {} for program in PROGRAMS}
+def measure() -> dict[Path, dict[str, Any]]:
+    """The whole records, as they are stored."""
+    programs: dict[Path, dict[str, dict[str, Any]]] = {
+        path: {program.name: {} for program in PROGRAMS} for path in (DTYPES, MADE)
+    }
     for generation in GENERATIONS:
         jobs = [
             {"id": program.name, "source": program.source, "inputs": program.inputs}
@@ -40,12 +47,10 @@ def measure() -> dict[str, Any]:
             if generation in program.generations
         ]
         for name, row in run_jobs(generation, jobs).items():
-            programs[name][generation] = summary(row)
-    return {
-        "measured_with": versions(),
-        "fingerprint": fingerprint(program.source for program in PROGRAMS),
-        "programs": programs,
-    }
+            programs[DTYPES][name][generation] = summary(row)
+            programs[MADE][name][generation] = made(row)
+    head = {"measured_with": versions(), "fingerprint": fingerprint(program.source for program in PROGRAMS)}
+    return {path: {**head, "programs": found} for path, found in programs.items()}
 
 
 def main() -> int:
@@ -54,9 +59,14 @@ def main() -> int:
     arguments = parser.parse_args()
     fresh = measure()
     if not arguments.check:
-        RECORD.write_text(dumps(fresh), encoding="utf-8")
+        for path, record in fresh.items():
+            path.write_text(dumps(record), encoding="utf-8")
         return 0
-    wrong = differences(json.loads(RECORD.read_text(encoding="utf-8"))["programs"], fresh["programs"])
+    wrong = [
+        line
+        for path, record in fresh.items()
+        for line in differences(json.loads(path.read_text(encoding="utf-8"))["programs"], record["programs"])
+    ]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0
 

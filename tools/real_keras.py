@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mplint.verify.results import Made
+
 GENERATIONS = ("2", "3")
 PACKAGES = ("tensorflow", "keras", "tf-keras", "numpy")
 
@@ -43,6 +45,35 @@ def versions() -> dict[str, str]:
 def summary(row: Mapping[str, Any]) -> Any:
     """A result as the records hold it: the type of the error, or the outputs."""
     return row["error"] or row["outputs"]
+
+
+def made(row: Mapping[str, Any]) -> list[str]:
+    """What a program made, as the records hold it: file, call, class, policies, variables and outputs in one line.
+
+    `model.py 9:8-9:43 Dense float16/float32 float32 float16`; several of a kind stand behind each other with a `|`,
+    the parts of one output with a comma, and a `-` is nothing.
+    """
+    lines = []
+    for thing in map(Made.read, row["made"]):
+        first, column, last, end = thing.at
+        seen = (map("/".join, thing.policies), thing.weights, map(",".join, thing.outputs))
+        dtypes = " ".join("|".join(each) or "-" for each in seen)
+        lines.append(f"{thing.file} {first}:{column}-{last}:{end} {thing.kind} {dtypes}")
+    return lines
+
+
+def read_made(line: str, root: Path) -> Made:
+    """What a line of `made` says of the program whose files lie in `root`."""
+    file, at, kind, *seen = line.rsplit(" ", 5)
+    policies, weights, outputs = ([] if each == "-" else each.split("|") for each in seen)
+    return Made(
+        str(root / file),
+        tuple(map(int, at.replace("-", ":").split(":"))),
+        kind,
+        tuple((compute, variable) for compute, _, variable in (policy.partition("/") for policy in policies)),
+        tuple(weights),
+        tuple(tuple(output.split(",")) for output in outputs),
+    )
 
 
 def dumps(record: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from mplint.cli.terminal import Progress, colors, emit
 from mplint.settings import KERAS, POLICIES
 
 if TYPE_CHECKING:
-    from mplint.verify.prove import Proof
+    from mplint.verify.prove import Audited, Proof
 
 _FORMATS: Final = ("text", "json")
 
@@ -30,6 +30,7 @@ _FORMATS: Final = ("text", "json")
     "--python", metavar="PYTHON", help="The interpreter with TensorFlow.  [default: the active environment's]"
 )
 @click.option("--against", type=click.Path(exists=True, path_type=Path), help="The original: a file, or an older tree.")
+@click.option("--audit", is_flag=True, help="Show where mplint's own predictions differ from what ran.")
 @click.option("--policy", type=Choice((*POLICIES, "float32")), help="Run under this policy in place of the program's.")
 @click.option("--keras", type=Choice(KERAS), default="auto", help="The generation.  [default: what the code asks for]")
 @click.option(
@@ -47,27 +48,41 @@ def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **opt
     package.module:factory, a function that makes a model. What follows `--` is given to the script. With --against, the
     original is run beside it, and both must train to the same bits in float32.
 
+    With --audit nothing is judged but mplint itself: the dtypes of all layers, outputs and variables that the program's
+    own code makes are held against what mplint says of them without running it; --policy is then set before the
+    program starts, which may set its own. A difference refutes; what mplint does not say is listed, and is no fault.
+
     The program really runs, with your rights, in a child process with a time limit but WITHOUT A SANDBOX. Only what
     Keras itself saves is kept away from your files.
 
     Exit status: 0 verified; 1 refuted; 2 usage, or no TensorFlow in --python; 3 inconclusive: the program fails, has no
     model, takes too long, or needs a kernel that this machine does not have.
     """
-    from mplint.verify.table import as_json, render
+    from mplint.verify.prove import Audited
+    from mplint.verify.table import as_json, audit_as_json, render, render_audit
 
+    if options["audit"] and options["against"] is not None:
+        raise click.UsageError("--audit is of one program: it takes no --against")
     with Progress(f"running {target}", wanted=not options["show_output"]):
         proof = _prove(target, arguments, **options)
     if options["output_format"] == "json":
-        emit(json.dumps(as_json(proof), indent=2, ensure_ascii=False) + "\n", sys.stdout)
+        data = audit_as_json(proof) if isinstance(proof, Audited) else as_json(proof)
+        emit(json.dumps(data, indent=2, ensure_ascii=False) + "\n", sys.stdout)
     else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        emit(render(proof, color=colors(sys.stdout), width=width, root=Path.cwd()), sys.stdout)
+        paper: dict[str, Any] = {
+            "color": colors(sys.stdout),
+            "width": shutil.get_terminal_size((100, 24)).columns,
+            "root": Path.cwd(),
+        }
+        text = render_audit(proof, **paper) if isinstance(proof, Audited) else render(proof, **paper)
+        emit(text, sys.stdout)
         if proof.evidence.output and not proof.evidence.runs and not options["show_output"]:
             emit(f"what it printed last:\n{proof.evidence.output}\n", sys.stderr)
     ctx.exit(proof.outcome.exit_status)
 
 
-def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof:
+def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof | Audited:
+    from mplint.project.modules import Project
     from mplint.project.root import find_root
     from mplint.verify import prove
     from mplint.verify.against import changed_texts
@@ -87,6 +102,9 @@ def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof:
         arguments=arguments,
         echo=sys.stderr if options["show_output"] else None,
     )
+    if options["audit"]:
+        project = Project.at(root, extra=[target.file] if target.file is not None else [])
+        return prove.audit_predictions(target, chosen, project=project, folder=folder)
     if options["against"] is None:
         return prove.verify(target, chosen, root=root, folder=folder)
     texts = changed_texts(target, options["against"], root=root, roots=(*source_roots(root), folder))

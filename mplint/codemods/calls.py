@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 import libcst as cst
 
 from mplint.findings import Edit, Span
 from mplint.source.file import SourceFile
+from mplint.source.lexer import Kind, strings_and_comments
+
+_NEWLINE: Final = re.compile(r"\r\n?|\n")
+_LINE_END: Final = re.compile(r"[ \t]*\\?(?:\r\n?|\n)")
+_TAIL: Final = re.compile(r"[ \t]*(?P<comma>,)?(?:[ \t]*(?P<comment>#[^\r\n]*))?")
+"""What may follow an item on its line: a comma, a comment."""
+_LEADING: Final = re.compile(r"(?<=[\r\n])[ \t]*,[ \t]*$")
+"""A comma in front of the item on a line."""
 
 
 def argument(call: cst.Call, name: str) -> cst.Arg | None:
@@ -39,76 +49,136 @@ def code(source: SourceFile, node: cst.CSTNode) -> str:
     return source.text[span.start : span.end]
 
 
-def insertion_point(source: SourceFile, call: cst.Call) -> int:
-    """The offset behind the last argument (and before its trailing comma), or inside the empty parentheses."""
-    plain = [arg for arg in call.args if arg.star != "**"]
+def added(source: SourceFile, call: cst.Call, arguments: Sequence[str]) -> Edit:
+    """The edit that adds `arguments` to the call, laid out as it is; what `**` passes stays last."""
+    plain = [source.span(arg) for arg in call.args if arg.star != "**"]
     if plain:
-        return source.span(plain[-1]).end
-    if call.args:  # only **keywords: in front of them
-        return source.span(call.args[0]).start
-    return source.span(call).end - 1
+        return appended(source, plain, _opening(source, call), arguments)
+    if not call.args:
+        at = _opening(source, call)
+        return Edit(source.path, Span(at, at), ", ".join(arguments))
+    at = source.span(call.args[0]).start
+    own_line = not source.text[line_start(source, at) : at].strip()
+    separator = f",{newline(source, at)}{indentation(source, at)}" if own_line else ", "
+    return Edit(source.path, Span(at, at), "".join(f"{argument}{separator}" for argument in arguments))
 
 
-def added(source: SourceFile, call: cst.Call, arguments: Sequence[str]) -> str:
-    """The text that adds `arguments` at `insertion_point`, laid out as the call is."""
-    plain = [arg for arg in call.args if arg.star != "**"]
-    if not plain:
-        return ", ".join(arguments) + (", " if call.args else "")
-    separator = ", "
-    last = source.span(plain[-1])
-    start = source.text.rfind("\n", 0, last.start) + 1
-    if len(plain) > 1:
-        between = source.text[source.span(plain[-2]).end : last.start]
-    else:
-        between = source.text[source.span(call.func, parentheses=True).end : last.start]
-    if "\n" in between and not source.text[start : last.start].strip():
-        separator = "," + newline(source) + source.text[start : last.start]
-    return "".join(separator + argument for argument in arguments)
+def appended(source: SourceFile, items: Sequence[Span], opening: int, more: Sequence[str]) -> Edit:
+    """The edit that adds `more` behind the last of the comma-separated `items`, laid out as they are.
 
-
-def newline(source: SourceFile) -> str:
-    """The file's own line ending."""
-    first = source.text.find("\n")
-    return "\r\n" if first > 0 and source.text[first - 1] == "\r" else "\n"
+    `opening` is the offset behind the bracket.  Where the last item has a line to itself so have the new ones; the
+    comment behind it stays with it.
+    """
+    text, last = source.text, items[-1]
+    before = text[items[-2].end if len(items) > 1 else opening : last.start]
+    tail = _TAIL.match(text, last.end)
+    assert tail is not None  # it matches nothing, too
+    line = line_start(source, last.start)
+    leading = _LEADING.search(before)
+    if leading is not None and not tail["comma"]:  # the comma stands in front
+        content = "".join(f"{newline(source, last.start)}{leading[0]}{item}" for item in more)
+        return Edit(source.path, Span(tail.end(), tail.end()), content)
+    if line < opening or text[line : last.start].strip():
+        return Edit(source.path, Span(last.end, last.end), "".join(f", {item}" for item in more))
+    start = newline(source, last.start) + indentation(source, last.start)
+    content = f",{start}".join(("", *more))
+    if not tail["comment"]:
+        return Edit(source.path, Span(last.end, last.end), content)
+    if tail["comma"]:
+        return Edit(source.path, Span(tail.end(), tail.end()), f"{content[1:]},")
+    return Edit(source.path, Span(last.end, tail.end()), f",{text[last.end : tail.end()]}{content[1:]}")
 
 
 def set_argument(source: SourceFile, call: cst.Call, name: str, value: str) -> Edit:
     """Give the call `name=value`: its present value is replaced, else the argument is added."""
     present = argument(call, name)
-    if present is not None:
-        return Edit(source.path, source.span(present.value, parentheses=True), value)
-    at = insertion_point(source, call)
-    return Edit(source.path, Span(at, at), added(source, call, [f"{name}={value}"]))
+    if present is None:
+        return added(source, call, [f"{name}={value}"])
+    outer, inner = source.span(present.value, parentheses=True), source.span(present.value)
+    if not comments_in(source.text[outer.start : outer.end]):
+        return Edit(source.path, outer, value)
+    comments = comments_in(source.text[inner.start : inner.end])
+    return Edit(source.path, inner, value + "".join(f"  {comment}{newline(source, inner.end)}" for comment in comments))
 
 
-def without(source: SourceFile, call: cst.Call, gone: Sequence[cst.Arg]) -> list[Edit]:
-    """Edits that take the arguments `gone` out of the call, each with one comma beside it; comments stay."""
-    edits: list[Edit] = []
-    args = list(call.args)
-    kept = [arg for arg in args if arg not in gone]
-    for arg in gone:
-        index = args.index(arg)
-        here = source.span(arg)
-        later = next((other for other in args[index + 1 :] if other in kept), None)
-        if later is not None:
-            following = source.span(args[index + 1]).start
-            between = source.text[here.end : following]
-            end = following if "#" not in between else here.end + between.index(",") + 1
-            edits.append(Edit(source.path, Span(here.start, end), ""))
-        elif index > 0:
-            before = source.span(args[index - 1]).end
-            between = source.text[before : here.start]
-            start = before if "#" not in between else here.start
-            end = here.end
-            if start == here.start:  # the comma of the one before stays as a trailing comma; ours goes
-                tail = source.text[here.end :]
-                end += len(tail) - len(tail.lstrip(" ,")) if tail.lstrip(" ").startswith(",") else 0
-            edits.append(Edit(source.path, Span(start, end), ""))
-        else:
-            tail = source.text[here.end : source.span(call).end - 1]
-            end = here.end + (tail.index(",") + 1 if "," in tail.partition("#")[0] else 0)
-            edits.append(Edit(source.path, Span(here.start, end), ""))
-    return edits
+def without(source: SourceFile, call: cst.Call, gone: cst.Arg) -> tuple[list[Edit], list[str]]:
+    """Edits that take the argument `gone` out of the call with one comma, and the comments that go with it.
+
+    Only an argument that has its lines to itself takes comments along: the one behind it and those right above.
+    """
+    text, here = source.text, source.span(gone)
+    index = list(call.args).index(gone)
+    previous = source.span(call.args[index - 1]) if index > 0 else None
+    following = source.span(call.args[index + 1]) if index + 1 < len(call.args) else None
+    opening = previous.end if previous is not None else _opening(source, call)
+    before = text[opening : here.start]
+    tail = _TAIL.match(text, here.end)
+    assert tail is not None  # it matches nothing, too
+    line = line_start(source, here.start)
+    newline_behind = _LINE_END.match(text, tail.end())
+    comma_before = opening + _comma(before) if previous is not None and "," in before else None
+    if newline_behind is not None and line > opening and not text[line : here.start].strip(" \t\f,"):
+        above = [each for each in _lines(source, opening, line) if each[1].startswith("#")]
+        start = above[0][0] if above else line
+        edits = [Edit(source.path, Span(start, newline_behind.end()), "")]
+        if not tail["comma"] and following is None and comma_before is not None and comma_before < start:
+            edits.append(Edit(source.path, Span(comma_before, comma_before + 1), ""))
+        return edits, [*(comment for _, comment in above), *([tail["comment"]] if tail["comment"] else [])]
+    if previous is not None and not comments_in(before) and (following is None or newline_behind is not None):
+        return [Edit(source.path, Span(previous.end, here.end), "")], []
+    end = tail.end("comma") if tail["comma"] else here.end
+    space = 0 if tail["comment"] else len(text[end:]) - len(text[end:].lstrip(" \t"))
+    return [Edit(source.path, Span(here.start, end + space), "")], []
+
+
+def comments_in(text: str) -> list[str]:
+    """The comments in a piece of source."""
+    return [text[start:end] for kind, start, end in strings_and_comments(text) if kind is Kind.COMMENT]
+
+
+def line_start(source: SourceFile, offset: int) -> int:
+    """The offset at which the line of `offset` starts."""
+    return offset - source.position(offset)[1] + 1
+
+
+def indentation(source: SourceFile, offset: int) -> str:
+    """The white space in front of the first code on the line of `offset`; a form feed starts it anew."""
+    line = source.text[line_start(source, offset) : offset]
+    return line[: len(line) - len(line.lstrip())].rpartition("\f")[2]
+
+
+def newline(source: SourceFile, offset: int = 0) -> str:
+    """The line ending that is used at `offset`: that of its own line, else the file's first."""
+    found = _NEWLINE.search(source.text, offset) or _NEWLINE.search(source.text)
+    return found[0] if found is not None else "\n"
+
+
+def _opening(source: SourceFile, call: cst.Call) -> int:
+    """The offset behind the opening parenthesis."""
+    space = cst.Module([]).code_for_node(call.whitespace_after_func)
+    return source.span(call.func, parentheses=True).end + len(space) + 1
+
+
+def _comma(text: str) -> int:
+    """The offset of the first comma that stands in no comment."""
+    comments = [(start, end) for kind, start, end in strings_and_comments(text) if kind is Kind.COMMENT]
+    return next(
+        match.start()
+        for match in re.finditer(",", text)
+        if not any(start <= match.start() < end for start, end in comments)
+    )
+
+
+def _lines(source: SourceFile, start: int, end: int) -> list[tuple[int, str]]:
+    """The last whole lines between two offsets without a gap, by their start and what stands there."""
+    found: list[tuple[int, str]] = []
+    while end > start and (line := line_start(source, end - 1)) > start:
+        content = source.text[line:end].strip()
+        if not content.startswith("#"):
+            break
+        found.insert(0, (line, content))
+        end = line
+    return found
 
 
 def quoted(source: SourceFile, text: str) -> str:

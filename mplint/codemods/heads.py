@@ -9,13 +9,15 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, names
+from mplint.codemods import calls, dtypes, names
+from mplint.codemods.applications import BehindApplication
 from mplint.codemods.rewrite import Evidence, Rewrite, row_of
-from mplint.findings import Applicability, Edit, Fix, Span
-from mplint.interpreter.code import dotted
+from mplint.codemods.split import Split
+from mplint.findings import Applicability, Edit, Fix
+from mplint.interpreter.keras.wrappers import WRAPPERS
 from mplint.interpreter.values import HALF, Api, Const, Instance, Made, Place, Tensor
 from mplint.interpreter.world import End, Layer, core, outputs_of
-from mplint.keras_api import carries, parameters
+from mplint.keras_api import activates_last, carries, parameters
 from mplint.source.file import SourceFile
 
 _COUNTED_ON: Final = re.compile(
@@ -27,11 +29,7 @@ _LAST_ACTIVATION: Final = re.compile(
     r"keras\.layers\.(Dense|EinsumDense|(Depthwise|Separable)?Conv[123]D(Transpose)?)$"
 )
 """Layers whose activation is the last thing that they do (it is not in a recurrent layer)."""
-_MODELS: Final = frozenset({"keras.Model", "keras.Sequential"})
 _QUOTES: Final = "\"'rRbBuU"
-_CELLS: Final = frozenset({"keras.layers.RNN", "keras.layers.ConvRNN"})
-"""Layers around cells: in Keras 2 a dtype of theirs does not reach the cell, and the call fails."""
-_WRAPPERS: Final = frozenset({"keras.layers.TimeDistributed", "keras.layers.Bidirectional"})
 
 
 @dataclass(frozen=True)
@@ -45,15 +43,19 @@ class Float32End(Rewrite):
         tensor = core(self.end.tensor)
         softmax = self.end.softmax
         chain = list(_chain(self.end))
-        if softmax is not None and softmax.layer is None:
-            called = chain and chain[0].base == "keras.layers.Lambda" and isinstance(chain[0].argument("function"), Api)
-            return self._given_float32(chain[:1]) if called else self._cast_operand(softmax, evidence)
+        application = BehindApplication.of(self.end, chain)
+        if application is not None:
+            return application.fix(evidence, counted_on=evidence.mentions(application.place.source.path, _COUNTED_ON))
+        if softmax is not None and softmax.layer is None and softmax.computed_in in HALF:
+            first = chain[-1] if chain else None
+            called = first is not None and first.base == "keras.layers.Lambda" and first.argument("function")
+            return self._given_float32(chain[-1:]) if isinstance(called, Api) else self._cast_operand(softmax, evidence)
         if not chain:
             return self._cast_result(tensor, evidence)
         around_model = self._around_model(chain[0])
         if around_model is not None:
             return around_model
-        if any(self._holds_on(layer) for layer in chain):
+        if any(dtypes.misses_a_part(self.end.world, layer) for layer in chain):
             own = softmax is not None or tensor.made.place == chain[0].place
             return None if own else self._cast_result(tensor, evidence)
         for layer in chain:
@@ -68,46 +70,21 @@ class Float32End(Rewrite):
 
     def _given_float32(self, layers: Sequence[Layer]) -> Fix | None:
         """A float32 dtype for each of `layers`."""
-        edits = [edit for layer in layers for edit in self._dtype(layer)]
-        if not edits:
+        edits = [tuple(dtypes.float32(self.end.world, layer)) for layer in layers]
+        if not all(edits):  # each of them counts, and one cannot take it
             return None
         what = layers[0].base.rpartition(".")[2]
-        return Fix(f"Give {what} dtype float32", Applicability.SAFE, tuple(dict.fromkeys(edits)))
+        every = dict.fromkeys(edit for group in edits for edit in group)
+        return Fix(f"Give {what} dtype float32", Applicability.SAFE, tuple(every))
 
     def _around_model(self, wrapper: Layer) -> Fix | None:
         """A wrapper around a model that ends in a softmax: float32 for both, each on its own call."""
-        inner = wrapper.argument("layer") if wrapper.base in _WRAPPERS else None
-        held = self.end.world.layer(inner) if isinstance(inner, Instance) else None
+        held = dtypes.inside(self.end.world, wrapper)
         head = self.end.softmax_layer
-        if held is None or held.base not in _MODELS or head is None:
+        if held is None or held.base not in dtypes.MODELS or head is None:
             return None
-        edits = [edit for layer in (wrapper, head) for edit in self._own_dtype(layer)]
+        edits = [edit for layer in (wrapper, head) for edit in dtypes.own_float32(layer)]
         return Fix("Give the wrapper and the head inside dtype float32", Applicability.SAFE, tuple(edits))
-
-    def _holds_on(self, layer: Layer) -> bool:
-        """Whether a dtype given to the layer misses something that computes in it: a cell, a layer as activation."""
-        inner = layer.argument("layer")
-        held = self.end.world.layer(inner) if isinstance(inner, Instance) else None
-        return (
-            layer.base in _CELLS
-            or isinstance(layer.argument("activation"), Instance)
-            or (held is not None and (held.of_program or held.base in _MODELS or self._holds_on(held)))
-        )
-
-    # -- dtype: the layer itself computes in float32
-
-    def _dtype(self, layer: Layer) -> Iterator[Edit]:
-        yield from self._own_dtype(layer)
-        if layer.base in _WRAPPERS:
-            inner = layer.argument("layer")
-            held = self.end.world.layer(inner) if isinstance(inner, Instance) else None
-            if held is not None:
-                yield from self._dtype(held)
-
-    def _own_dtype(self, layer: Layer) -> Iterator[Edit]:
-        source, call = layer.place.source, layer.place.node
-        if isinstance(call, cst.Call) and _takes_dtype(layer, call):
-            yield calls.set_argument(source, call, "dtype", calls.quoted(source, "float32"))
 
     # -- split: a float32 activation behind the layer
 
@@ -139,7 +116,7 @@ class Float32End(Rewrite):
         spelled = names.sibling(source, call.func, "Activation")
         if spelled is None:
             return None
-        return _Split(source, call, activation, name, *spelled).fix()
+        return Split(source, call, activation, name, *spelled).fix()
 
     # -- casts: where no layer makes the end
 
@@ -209,118 +186,8 @@ class Float32End(Rewrite):
             f"Give {what} dtype float32, and see to it that {row_of(conflict)} still fits: "
             "a layer made by the same call, or its result, is used in half precision there",
             Applicability.DISPLAY,
-            tuple(self._dtype(layer)),
+            tuple(dtypes.float32(self.end.world, layer)),
         )
-
-
-@dataclass(frozen=True)
-class _Split:
-    """`Dense(10, activation="softmax", name="p")` as `Dense(10, name="p_logits")` and a float32 Activation, "p"."""
-
-    source: SourceFile
-    call: cst.Call
-    activation: cst.Arg
-    name: cst.Arg | None
-    spelled: str
-    imports: tuple[Edit, ...]
-
-    def fix(self) -> Fix | None:
-        parent = self.source.parent(self.call)
-        if isinstance(parent, cst.Call) and parent.func is self.call:
-            edits = self._around(parent)
-        elif isinstance(parent, cst.Element):
-            edits = self._behind_element(parent)
-        elif isinstance(parent, cst.Arg):
-            edits = self._behind_add(parent)
-        else:
-            edits = None
-        if edits is None:
-            return None
-        return Fix(
-            "Split the activation off and give it dtype float32",
-            Applicability.SAFE,
-            (*edits, *self._logits(), *self.imports),
-        )
-
-    def _activation(self) -> str:
-        """`Activation("softmax", dtype="float32", name="p")`."""
-        activation, dtype = calls.code(self.source, self.activation.value), calls.quoted(self.source, "float32")
-        text = f"{self.spelled}({activation}, dtype={dtype}"
-        if self.name is not None:
-            text += f", name={calls.code(self.source, self.name.value)}"
-        return text + ")"
-
-    def _logits(self) -> list[Edit]:
-        """The layer without its activation, under another name."""
-        edits = calls.without(self.source, self.call, [self.activation])
-        if self.name is not None:
-            end = self.source.span(self.name.value).end
-            quotes = 3 if calls.code(self.source, self.name.value).endswith(('"""', "'''")) else 1
-            edits.append(Edit(self.source.path, Span(end - quotes, end - quotes), "_logits"))
-        return edits
-
-    def _around(self, outer: cst.Call) -> list[Edit] | None:
-        """`Dense(…)(x)`: a second statement behind `x = Dense(…)(x)`, else the activation around it."""
-        line = self._line(outer)
-        if line is not None:
-            target, statement = line
-            indent = self._indent(statement)
-            if indent is not None:
-                end = self.source.span(statement).end
-                text = f"{calls.newline(self.source)}{indent}{target} = {self._activation()}({target})"
-                return [Edit(self.source.path, Span(end, end), text)]
-        span = self.source.span(outer, parentheses=True)
-        return [
-            Edit(self.source.path, Span(span.start, span.start), f"{self._activation()}("),
-            Edit(self.source.path, Span(span.end, span.end), ")"),
-        ]
-
-    def _line(self, outer: cst.Call) -> tuple[str, cst.Assign] | None:
-        """The target and statement when `outer` is all that is assigned to one name, alone on its line."""
-        statement = self.source.parent(outer)
-        if not isinstance(statement, cst.Assign) or statement.value is not outer or len(statement.targets) != 1:
-            return None
-        target = statement.targets[0].target
-        line = self.source.parent(statement)
-        if not isinstance(target, cst.Name) or not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
-            return None
-        return target.value, statement
-
-    def _indent(self, statement: cst.CSTNode) -> str | None:
-        start = self.source.span(statement).start
-        line = self.source.text[self.source.text.rfind("\n", 0, start) + 1 : start]
-        return line if not line.strip() else None
-
-    def _behind_element(self, element: cst.Element) -> list[Edit] | None:
-        """An element of the list of a Sequential: one more behind it."""
-        listed = self.source.parent(element)
-        passed = self.source.parent(listed) if isinstance(listed, cst.List) else None
-        outer = self.source.parent(passed) if isinstance(passed, cst.Arg) else None
-        if not isinstance(outer, cst.Call) or not dotted(outer.func).endswith("Sequential"):
-            return None  # a list that the program may index or count
-        span = self.source.span(self.call, parentheses=True)
-        indent = self._indent(element)
-        separator = ", " if indent is None else f",{calls.newline(self.source)}{indent}"
-        return [Edit(self.source.path, Span(span.end, span.end), f"{separator}{self._activation()}")]
-
-    def _behind_add(self, arg: cst.Arg) -> list[Edit] | None:
-        """`model.add(Dense(…))`: one more statement."""
-        outer = self.source.parent(arg)
-        if not isinstance(outer, cst.Call) or not isinstance(outer.func, cst.Attribute) or len(outer.args) != 1:
-            return None
-        statement = self.source.parent(outer)
-        line = self.source.parent(statement) if statement is not None else None
-        target = dotted(outer.func)
-        if outer.func.attr.value != "add" or not target or not isinstance(statement, cst.Expr):
-            return None
-        if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
-            return None
-        indent = self._indent(statement)
-        if indent is None:
-            return None
-        end = self.source.span(statement).end
-        text = f"{calls.newline(self.source)}{indent}{target}({self._activation()})"
-        return [Edit(self.source.path, Span(end, end), text)]
 
 
 def _chain(end: End) -> Iterator[Layer]:
@@ -328,26 +195,39 @@ def _chain(end: End) -> Iterator[Layer]:
 
     Layers that only carry numbers on (Reshape, Dropout) round them again: each of them counts.
     """
-    tensor = core(end.tensor)
-    computed = False
-    while not computed:
+    step: Tensor | None = end.tensor
+    while step is not None:
+        tensor = core(step)
         made = tensor.made
         if made.kind == "layer" and made.layer is not None:
-            layer = end.world.layer(made.layer)
-            if layer is None:
+            layer = _acting(end, made.layer)
+            if layer is None or layer.of_program:
                 return
-            if layer.of_program:
-                return
-            computed = not _passes_on(layer) or len(made.operands) != 1
-            if layer.computes_in in HALF or layer.base in _WRAPPERS:
+            if layer.computes_in in HALF or layer.base in WRAPPERS:
                 yield layer
-        elif (made.kind == "operation" and carries(made.by)) or made.by == "part":
-            pass
-        else:
-            return
-        if not made.operands:
-            return
-        tensor = core(made.operands[0])
+        step = _before(end, tensor)
+
+
+def _acting(end: End, made_by: Instance) -> Layer | None:
+    """The layer whose dtype a result has: the activation's, where that is a layer and comes last."""
+    layer = end.world.layer(made_by)
+    activation = layer.argument("activation") if layer is not None and activates_last(layer.base) else None
+    acting = end.world.layer(activation) if isinstance(activation, Instance) else None
+    return acting or layer
+
+
+def _before(end: End, tensor: Tensor) -> Tensor | None:
+    """What `tensor` carries the numbers of; None where it computes them."""
+    made = tensor.made
+    if end.softmax is not None and end.softmax_dtype in HALF:  # whatever is done to it later comes too late
+        carried = (operand for operand in made.operands if operand.softmax is not None)
+        return None if made.same(end.softmax) else next(carried, None)
+    if made.kind == "layer" and made.layer is not None:
+        layer = end.world.layer(made.layer)
+        carries_on = layer is not None and _passes_on(layer) and len(made.operands) == 1
+    else:
+        carries_on = (made.kind == "operation" and carries(made.by)) or made.by == "part"
+    return made.operands[0] if carries_on and made.operands else None
 
 
 def _removable(call: cst.Call, argument: cst.Arg) -> bool:
@@ -370,11 +250,3 @@ def _position(path: str, name: str) -> int:
         if parameter.name == name:
             return position
     return 1 << 16
-
-
-def _takes_dtype(layer: Layer, call: cst.Call) -> bool:
-    """Whether `dtype=` can be given to the call that makes the layer."""
-    passed_on = (  # it comes out of the keywords that are passed on
-        calls.has_star(call, "**") and layer.argument("dtype") is not None and calls.argument(call, "dtype") is None
-    )
-    return not passed_on

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import libcst as cst
 
+from mplint.codemods import calls
 from mplint.findings import Edit, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import Api, Value
-from mplint.keras_api import canonical
+from mplint.keras_api import Kind, canonical, kind
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
 
@@ -25,7 +26,7 @@ def sibling(source: SourceFile, func: cst.BaseExpression, wanted: str) -> tuple[
         return (f"{prefix}.{wanted}", ()) if prefix else None
     if not isinstance(func, cst.Name):
         return None
-    found = _import_of(source, func.value)
+    found = import_of(source, func.value)
     if found is None:
         return None
     statement, alias = found
@@ -37,7 +38,26 @@ def sibling(source: SourceFile, func: cst.BaseExpression, wanted: str) -> tuple[
     return wanted, (_extended(source, statement, alias, wanted),)
 
 
-def _import_of(source: SourceFile, name: str) -> tuple[cst.ImportFrom, cst.ImportAlias] | None:
+def imported_beside(source: SourceFile, func: cst.BaseExpression, wanted: Sequence[str]) -> Edit | None:
+    """One more import behind the one that brings `func`: `wanted` from the same copy of Keras, named as they are there.
+
+    None where `func` comes otherwise than from a submodule of Keras, or a name is taken.
+    """
+    found = import_of(source, dotted(func).partition(".")[0])
+    if found is None or _bound(source) & set(wanted):
+        return None
+    statement, _ = found
+    package, dot, _ = f"{dotted(statement.module)}.".partition("keras.")
+    if not dot:
+        return None
+    end = source.span(statement).end
+    stop = source.text.find("\n", end)
+    stop = len(source.text) if stop < 0 else stop - source.text[:stop].endswith("\r")
+    text = f"{calls.newline(source, end)}from {package}keras import {', '.join(wanted)}"
+    return Edit(source.path, Span(stop, stop), text)
+
+
+def import_of(source: SourceFile, name: str) -> tuple[cst.ImportFrom, cst.ImportAlias] | None:
     """The import at the file's top level that binds `name`."""
     for line in source.module.body:
         if not isinstance(line, cst.SimpleStatementLine):
@@ -66,21 +86,29 @@ def _extended(source: SourceFile, statement: cst.ImportFrom, alias: cst.ImportAl
     position = names.index(alias) + 1
     if words == sorted(words):
         position = sum(1 for word in words if word < wanted)
-    if position == 0:
-        first = source.span(names[0])
-        text = wanted + source_between(source, names, 0)
-        return Edit(source.path, Span(first.start, first.start), text)
-    before = source.span(names[position - 1])
-    return Edit(source.path, Span(before.end, before.end), source_between(source, names, position - 1) + wanted)
+    spans = [source.span(name) for name in names]
+    if position == len(spans) and statement.lpar is None:  # a line of its own would need a backslash
+        return Edit(source.path, Span(spans[-1].end, spans[-1].end), f", {wanted}")
+    if position == len(spans):
+        opening = source.text.rindex("(", 0, spans[0].start) + 1
+        return calls.appended(source, spans, opening, [wanted])
+    at = spans[position].start
+    own_line = statement.lpar is not None and not source.text[calls.line_start(source, at) : at].strip()
+    separator = f",{calls.newline(source, at)}{calls.indentation(source, at)}" if own_line else ", "
+    return Edit(source.path, Span(at, at), wanted + separator)
 
 
-def source_between(source: SourceFile, names: list[cst.ImportAlias], index: int) -> str:
-    """The comma and white space that separate the imported names."""
-    if len(names) < 2:
-        return ", "
-    left, right = (index, index + 1) if index + 1 < len(names) else (index - 1, index)
-    text = source.text[source.span(names[left]).end : source.span(names[right]).start]
-    return text if "#" not in text else ", "
+def imported_from(source: SourceFile, package: str, wanted: str) -> Edit | None:
+    """The edit that adds `wanted` to the import of names from `package`; None where there is none, or it is taken."""
+    if wanted in _bound(source):
+        return None
+    for line in source.module.body:
+        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if not isinstance(statement, cst.ImportFrom) or isinstance(statement.names, cst.ImportStar):
+                continue
+            if not statement.relative and dotted(statement.module) == package:
+                return _extended(source, statement, statement.names[-1], wanted)
+    return None
 
 
 def written(bindings: Mapping[str, Value], path: str) -> str | None:
@@ -91,6 +119,7 @@ def written(bindings: Mapping[str, Value], path: str) -> str | None:
             continue
         if value.path == path:
             ways.append(name)
+        if kind(value.path) is not Kind.MODULE:
             continue
         for base in (value.path, value.spelled):
             rest = _rest(base, path)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import libcst as cst
 
-from mplint.findings import Fix
+from mplint.findings import Applicability, Fix
 from mplint.interpreter.values import HALF, Instance, Place
 from mplint.interpreter.world import World
 
@@ -36,6 +37,10 @@ class Evidence:
         """Whether a file, or one that imports it or that it imports, contains such bytes."""
         return any(self._mentioned(path, words))
 
+    def count(self, path: Path, words: re.Pattern[bytes]) -> int:
+        """How often such bytes stand in a file, and in those that import it or that it imports."""
+        return sum(1 for _ in self._mentioned(path, words))
+
     @cached_property
     def _made(self) -> dict[Place, set[Instance]]:
         found: dict[Place, set[Instance]] = {}
@@ -43,6 +48,10 @@ class Evidence:
             for place, layers in world.made_at.items():
                 found.setdefault(place, set()).update(layers)
         return found
+
+    def made_by(self, place: Place) -> set[Instance]:
+        """The layers that the call at `place` makes, in all worlds."""
+        return self._made.get(place, set())
 
     @cached_property
     def _calls(self) -> dict[Instance, list[tuple[World, Place]]]:
@@ -65,7 +74,7 @@ class Evidence:
 
         A rewrite of that call would change such a layer too.  None: the call makes ends only.
         """
-        for instance in self._made.get(place, set()):
+        for instance in self.made_by(place):
             calls = self._calls.get(instance, ())
             if instance in self._ends and len({at for _, at in calls}) < 2:
                 continue
@@ -123,3 +132,20 @@ class Rewrite(ABC):
     @abstractmethod
     def plan(self, evidence: Evidence) -> Fix | None:
         """The edits, or None where nothing can be written."""
+
+
+@dataclass(frozen=True)
+class Together(Rewrite):
+    """Several rewrites that mend one fault only together."""
+
+    parts: tuple[Rewrite, ...]
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """All of them, as cautious as the most cautious one; None where one cannot be written."""
+        plans = [part.plan(evidence) for part in self.parts]
+        fixes = [plan for plan in plans if plan is not None]
+        if not fixes or len(fixes) < len(plans):
+            return None
+        least = max(fixes, key=lambda fix: list(Applicability).index(fix.applicability))
+        edits = dict.fromkeys(edit for fix in fixes for edit in fix.edits)
+        return Fix(least.message, least.applicability, tuple(edits))

@@ -190,6 +190,9 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         inherited = class_attribute(m, value.cls, name) if isinstance(value.cls, Class) else None
         if held.value is not None:
             others = [] if inherited is None else [_bind(m, value, inherited, place)]
+            if inherited is None and isinstance(value.cls, Class):
+                fallback = class_attribute(m, value.cls, "__getattr__")
+                others = [] if fallback is None else [UNKNOWN]
             return choice([layers.read_variable(m, value, held.value), *others])
     elif isinstance(held, Value):
         return layers.read_variable(m, value, held)
@@ -198,7 +201,10 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
     if isinstance(value.cls, Class):
         found = class_attribute(m, value.cls, name)
         if found is not None:
-            return _bind(m, value, found, place)
+            bound = _bind(m, value, found, place)
+            if "__getattr__" in m.program.hooks and has_class_attribute(m, value.cls, name) is None:
+                return UNKNOWN if class_attribute(m, value.cls, "__getattr__") is not None else bound
+            return bound
         if name == "__class__":
             return value.cls
         is_loose = namespaces.is_loose(m, Fields(value))

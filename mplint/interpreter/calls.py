@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import forgetting
 from mplint.interpreter.activations import MAX_DEPTH, Activation
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.values import (
@@ -126,7 +127,9 @@ def call_function(
     if endless or _goes_in_circles(m, code, arguments):
         for value in arguments.values():
             m.escape(value)
-        m.trace.cut = m.trace.cut or endless
+        if endless:
+            m.trace.cut = True
+            forgetting.forget(m, function, arguments)
         return UNKNOWN
     m.calls_of[code] = entered + 1
     m.program.entered.add(code.node)

@@ -17,6 +17,7 @@ from mplint.interpreter.values import (
     Maybe,
     Property,
     StaticMethod,
+    Tuple,
     Unknown,
     Value,
     choice,
@@ -81,12 +82,33 @@ def is_member(value: Value) -> TypeGuard[Instance]:
     return isinstance(value, Instance) and value.address.role.startswith("member ")
 
 
+def is_enum(cls: Class) -> bool:
+    """Whether `cls` is an enumeration."""
+    return any(base.startswith("enum.") for base in library_bases(cls))
+
+
+def members(m: Machine, cls: Class) -> Tuple:
+    """The members of an enumeration, in order; a second name for one is none."""
+    found: dict[Value, Value] = {}
+    for statement in cls.code.body:
+        if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
+            name = statement.targets[0].target.value
+            held = m.variable(cls.frame, name)
+            one = member(m, cls, name)
+            if held is None or one is None or name.startswith("_"):
+                continue
+            if not isinstance(held, Const):
+                return Tuple((), UNKNOWN)
+            found.setdefault(held, one)
+    return Tuple(tuple(found.values()))
+
+
 def member(m: Machine, cls: Class, name: str) -> Value | None:
     """The member `name` of an enum class, as an instance with `name` and `value`."""
     held = m.variable(cls.frame, name)
     if held is None or isinstance(held, (Function, Property, StaticMethod, ClassMethod)):
         return None
-    if not any(base.startswith("enum.") for base in library_bases(cls)):
+    if not is_enum(cls):
         return None
     address = m.program.address(
         m.program.place(cls.code.source, cls.code.node), m.program.root_context, f"member {name}"

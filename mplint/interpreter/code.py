@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import libcst as cst
 
 from mplint.source.file import SourceFile
-from mplint.source.walk import children, walk
+from mplint.source.walk import children
 
 
 class Parameter:
@@ -42,7 +42,16 @@ class Code:
 
 
 HOOKS: Final = frozenset(
-    {"__getattribute__", "__setattr__", "__delattr__", "__get__", "__set__", "__new__", "__init_subclass__"}
+    {
+        "__getattr__",
+        "__getattribute__",
+        "__setattr__",
+        "__delattr__",
+        "__get__",
+        "__set__",
+        "__new__",
+        "__init_subclass__",
+    }
 )
 """Methods that Python calls where a program only reads or sets an attribute, or makes an object or a class."""
 
@@ -68,6 +77,8 @@ class _Scope(NamedTuple):
     yields: bool
     holds_functions: bool
     called: frozenset[str]
+    foreign: frozenset[str]
+    touched: frozenset[str]
 
 
 class FunctionCode(Code):
@@ -96,16 +107,6 @@ class FunctionCode(Code):
             last.exc.func if isinstance(last.exc, cst.Call) else last.exc
         )
 
-    @cached_property
-    def returns_something(self) -> bool:
-        """Whether some `return` in it gives more than None or False."""
-        nothing = ("None", "False")
-        return any(
-            isinstance(node, cst.Return) and node.value is not None and dotted(node.value) not in nothing
-            for statement in self.body
-            for node in walk(statement)
-        )
-
     @property
     def expression(self) -> cst.BaseExpression | None:
         """What a lambda gives."""
@@ -127,6 +128,21 @@ class FunctionCode(Code):
         return self.name in self._scope.called
 
     @property
+    def calls(self) -> frozenset[str]:
+        """The names of what is called in it, methods among them."""
+        return self._scope.called
+
+    @property
+    def foreign(self) -> frozenset[str]:
+        """The names that it declares global or nonlocal."""
+        return self._scope.foreign
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """The variables whose objects it writes to, or calls a method of."""
+        return self._scope.touched
+
+    @property
     def has_closures(self) -> bool:
         """Whether something made in the body may read its variables later."""
         return self._scope.holds_functions
@@ -136,7 +152,14 @@ class FunctionCode(Code):
         names = {parameter.name for parameter in self.parameters}
         found = _Scan(self.body)
         locals_ = frozenset((names | found.bound) - found.foreign)
-        return _Scope(locals_, found.yields, found.holds_functions, frozenset(found.called))
+        return _Scope(
+            locals_,
+            found.yields,
+            found.holds_functions,
+            frozenset(found.called),
+            frozenset(found.foreign),
+            frozenset(found.touched),
+        )
 
     @property
     def first(self) -> str | None:
@@ -198,6 +221,7 @@ class _Scan:
         self.bound: set[str] = set()
         self.foreign: set[str] = set()
         self.called: set[str] = set()
+        self.touched: set[str] = set()
         self.yields = False
         self.holds_functions = False
         self.left: list[cst.CSTNode] = list(body)
@@ -222,6 +246,12 @@ class _Scan:
 
     def binding(self, node: cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.NamedExpr) -> None:
         self.bound.update(target_names(node.target))
+        if not isinstance(node.target, cst.Name):
+            self.touched.update(_roots(node.target))
+        self.left.extend(children(node))
+
+    def deletion(self, node: cst.Del) -> None:
+        self.touched.update(_roots(node.target))
         self.left.extend(children(node))
 
     def clause(self, node: cst.CompFor) -> None:
@@ -248,6 +278,7 @@ class _Scan:
     def call(self, node: cst.Call) -> None:
         if isinstance(node.func, cst.Attribute):
             self.called.add(node.func.attr.value)
+            self.touched.update(_roots(node.func))
         elif isinstance(node.func, cst.Name):
             self.called.add(node.func.value)
         self.left.extend(children(node))
@@ -255,6 +286,17 @@ class _Scan:
     def giving(self, node: cst.Yield) -> None:
         self.yields = True
         self.left.extend(children(node))
+
+
+def _roots(node: cst.CSTNode) -> Iterator[str]:
+    """The variables at the left of attributes and items: `a` and `b` of `a.x[0], b.y`."""
+    if isinstance(node, (cst.Attribute, cst.Subscript, cst.StarredElement)):
+        yield from _roots(node.value)
+    elif isinstance(node, (cst.Tuple, cst.List)):
+        for element in node.elements:
+            yield from _roots(element.value)
+    elif isinstance(node, cst.Name):
+        yield node.value
 
 
 _SCANNED: Final[dict[type[cst.CSTNode], Callable[..., None]]] = {
@@ -268,6 +310,7 @@ _SCANNED: Final[dict[type[cst.CSTNode], Callable[..., None]]] = {
     cst.AugAssign: _Scan.binding,
     cst.For: _Scan.binding,
     cst.NamedExpr: _Scan.binding,
+    cst.Del: _Scan.deletion,
     cst.CompFor: _Scan.clause,
     cst.AsName: _Scan.alias,
     cst.ImportAlias: _Scan.imported,

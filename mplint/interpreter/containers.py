@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mplint.interpreter import namespaces, sequences
 from mplint.interpreter.concrete import NotKnown, abstract, concrete
+from mplint.interpreter.merging import merge_entries
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
+    Choice,
     Const,
     Dict,
     Entries,
@@ -280,6 +282,8 @@ def mapping(m: Machine, value: Value, place: Place) -> Entries:
             return m.entries(value)
         case Fields():
             return namespaces.contents(m, value)
+        case Choice():
+            return merge_entries([mapping(m, option, place) for option in value.options])
         case List() | Tuple():
             entries = Entries()
             pairs = sequences.iterate(m, value, place, whole=True)

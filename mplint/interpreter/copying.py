@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mplint.interpreter.classes import is_closed
 from mplint.interpreter.sequences import FACTORY
-from mplint.interpreter.values import UNKNOWN, Class, Dict, Entries, Instance, List, Place, Tuple, Value
+from mplint.interpreter.values import UNKNOWN, Class, Dict, Entries, Instance, List, Maybe, Place, Tuple, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -73,7 +73,8 @@ def _deep(m: Machine, value: Value, place: Place, memo: dict[Value, Value], dept
             m.put_entries(made.address, Entries(pairs, rest, held.optional))
         case Instance():
             for name, field in m.fields(made.address).items():
-                m.put(made.address, name, _deep(m, field, place, memo, depth + 1))
+                copied = _deep(m, field, place, memo, depth + 1)
+                m.put(made.address, name, copied if m.has_field(made.address, name) else Maybe(copied))
         case _:
             pass
     return made

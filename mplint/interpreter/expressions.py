@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from mplint.interpreter import containers, namespaces, objects, sequences, strings
+from mplint.interpreter import containers, environment, namespaces, objects, sequences, strings
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute, is_closed, is_member, library_bases
+from mplint.interpreter.classes import class_attribute, is_closed, is_enum, is_member, library_bases, member
 from mplint.interpreter.code import target_names
 from mplint.interpreter.concrete import NotKnown, concrete
 from mplint.interpreter.conditions import condition, truth
@@ -513,6 +513,8 @@ def _contains(m: Machine, needle: Value, hay: Value, place: Place) -> bool | Non
             return None if None in outcomes or items.rest is not None else False
         case Dict():
             return sequences.holds(m.entries(hay), needle)
+        case Api(path="os.environ"):
+            return environment.holds(m, needle)
         case Fields():
             name = needle.value if isinstance(needle, Const) else None
             return namespaces.has(m, hay, name) if isinstance(name, str) else None
@@ -677,6 +679,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
                     return UNKNOWN
         case Tensor():
             return sequences.part_of(m, value, place)
+        case Class() if is_enum(value):
+            return (member(m, value, str(index.value)) if isinstance(index, Const) else None) or UNKNOWN
         case Array() | Class():  # a generic class: List[int]
             return value
         case Instance(cls=Class() as cls):
@@ -684,6 +688,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
                 return subscript(m, sequences.iterate(m, value, place), index, place)
             method = class_attribute(m, cls, "__getitem__")
             return UNKNOWN if method is None else m.call(Bound(value, method), Arguments((index,)), place)
+        case Api(path="os.environ"):
+            return environment.item(m, index)
         case Api():
             return value if m.program.table.is_callable(value.path) else derived("item", value, index)
         case _:

@@ -269,7 +269,7 @@ class History:
         return None
 
     def _does_more(self, call: Place) -> bool:
-        """Whether the call that leads to the setter makes or trains something, too: then it is not what comes too late."""
+        """Whether the call that leads to the setter makes or trains something as well: moving it would be wrong."""
         return any(
             call in event.context.sites()
             for event in self._events

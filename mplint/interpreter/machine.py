@@ -13,7 +13,7 @@ from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatter
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
-from mplint.interpreter.state import MADE, POLICY, Cell, State, is_attribute, join
+from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
 from mplint.interpreter.values import (
     ABSENT,
@@ -245,8 +245,8 @@ class Machine:
     def drop_field(self, address: Address, name: str) -> None:
         """Delete a field of an object."""
         if self.field(address, name) is not None:
-            self.state.cells.pop((address, name), None)  # what comes back stands behind the others
             self.put(address, name, ABSENT)
+            self.state.set((address, SHUFFLED), ABSENT)  # what comes back stands behind the others
 
     def _is_there(self, cell: Cell) -> bool | None:
         found = self.state.get(cell)

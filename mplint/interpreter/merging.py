@@ -67,7 +67,18 @@ def merge_entries(alternatives: list[Entries]) -> Entries:
     optional = frozenset(key for key, values in keys.items() if len(values) < len(alternatives))
     optional = optional.union(*(entries.optional for entries in alternatives))
     pairs = tuple((key, choice(values)) for key, values in keys.items())
+    if _in_different_order(alternatives):
+        optional = frozenset(keys)  # which says that the places are not known
     return Entries(pairs, choice(rests) if rests else None, optional)
+
+
+def _in_different_order(alternatives: list[Entries]) -> bool:
+    known = dict(alternatives[0].pairs)
+    for entries in alternatives[1:]:
+        here = dict(entries.pairs)
+        if [key for key in known if key in here] != [key for key in here if key in known]:
+            return True
+    return False
 
 
 def loosened(before: object, after: object) -> object:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.values import NONE, UNKNOWN, Choice, Const, Dict, Entries, Fields, Place, Tuple, Value, choice
+from mplint.interpreter.state import SHUFFLED, is_attribute
+from mplint.interpreter.values import NONE, UNKNOWN, Choice, Const, Dict, Entries, Fields, Maybe, Place, Tuple, Value, choice
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
+
+
+LOOSE: Final = "@loose"
+"""The field of an object that something may have been done to under names that are not known."""
 
 
 def contents(m: Machine, fields: Fields) -> Entries:
@@ -18,12 +23,14 @@ def contents(m: Machine, fields: Fields) -> Entries:
     held = m.fields(owner)
     optional = frozenset(Const(name) for name in held if _is_there(m, fields, name) is None)
     pairs = tuple((Const(name), value) for name, value in held.items())
+    if m.state.get((owner, SHUFFLED)) is not None:
+        optional = frozenset(key for key, _ in pairs)  # which says that the places are not known
     return Entries(pairs, UNKNOWN if isinstance(owner, Frame) or is_loose(m, fields) else None, optional)
 
 
 def is_loose(m: Machine, fields: Fields) -> bool:
     """Whether it may hold more than is known of: something was put there under a name that is not known."""
-    return m.state.get((_owner(fields), "@loose")) is not None
+    return m.state.get((_owner(fields), LOOSE)) is not None
 
 
 def read(m: Machine, fields: Fields, name: str) -> Value | None:
@@ -45,6 +52,8 @@ def write(m: Machine, fields: Fields, key: Value, value: Value) -> None:
     of = fields.of
     if not isinstance(key, Const) or not isinstance(key.value, str):
         loosen(m, fields)
+    elif not is_attribute(key.value):
+        return  # no program reads it as an attribute
     elif isinstance(of, Frame):
         of.bound[key.value] = None
         m.bind(of, key.value, value)
@@ -66,7 +75,7 @@ def delete(m: Machine, fields: Fields, key: Value) -> None:
 def loosen(m: Machine, fields: Fields) -> None:
     """Anything may have been done to the dict."""
     owner = _owner(fields)
-    m.state.set((owner, "@loose"), NONE)
+    m.state.set((owner, LOOSE), NONE)
     for name in m.fields(owner):
         write(m, fields, Const(name), UNKNOWN)
 
@@ -78,7 +87,8 @@ def update(m: Machine, fields: Fields, entries: Entries) -> None:
             write(m, fields, key, value)
         elif isinstance(key, Const) and isinstance(key.value, str):
             before = read(m, fields, key.value)
-            write(m, fields, key, value if before is None else choice([before, value]))
+            both = value if before is None else choice([before, value])
+            write(m, fields, key, both if _is_there(m, fields, key.value) else Maybe(both))
     if entries.rest is not None:
         loosen(m, fields)
 

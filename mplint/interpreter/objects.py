@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from mplint.interpreter import namespaces
+from mplint.interpreter import namespaces, records
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute, enum_lookup, library_bases
@@ -235,9 +235,13 @@ def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments
                 noted = m.variable(entry.frame, f"@field {field}")
                 names[field] = noted if noted is not None else m.variable(entry.frame, field)
     position = 0
+    records.note_fields(m, instance, tuple(names))
     for name, default in names.items():
         value = None
-        if not (isinstance(default, Partial) and dict(default.keywords).get("init") == FALSE):
+        if isinstance(default, Partial) and dict(default.keywords).get("init") == FALSE:
+            if "default_factory" not in dict(default.keywords):
+                continue  # what the class has, if anything
+        else:
             value = arguments.get(name, position)
             position += 1
         if value is None and default is not None and arguments.sure:
@@ -415,24 +419,22 @@ def yielded(m: Machine, value: Value) -> None:
 
 
 def may_swallow(m: Machine, manager: Value) -> bool:
-    """Whether a context manager may end an exception that is raised inside."""
+    """Whether a context manager sees an exception that is raised inside, and may end it."""
     match manager:
         case Instance(cls=Class() as cls):
-            method = class_attribute(m, cls, "__exit__")
-            return isinstance(method, Function) and method.code.returns_something
+            return class_attribute(m, cls, "__exit__") is not None
         case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
             return path in ("contextlib.suppress", "contextlib.ExitStack")
         case _:
             return False
 
 
-def leave_context(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) -> bool:
-    """Leave a `with` by `__exit__`; whether the program may go on behind it."""
+def leave_context(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) -> bool | None:
+    """Leave a `with` by `__exit__`; whether that ends the error, None when not known."""
     if not isinstance(manager, Instance) or not isinstance(manager.cls, Class):
-        return True
+        return None
     leave = class_attribute(m, manager.cls, "__exit__")
-    given = m.call(Bound(manager, leave), Arguments(error), place) if leave is not None else NONE
-    return error[0] == NONE or truth(m, given) is not False
+    return truth(m, m.call(Bound(manager, leave), Arguments(error), place)) if leave is not None else False
 
 
 def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], place: Place) -> None:

@@ -15,6 +15,7 @@ from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, is_open, library_bases
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import truth
+from mplint.interpreter.state import is_attribute
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -327,6 +328,8 @@ def is_instance(m: Machine, value: Value, cls: Value) -> bool | None:
         case Tuple():
             return _builtin(path, {"tuple", "object"}, "collections.abc.Sequence", "typing.Sequence")
         case List():
+            if value.kind == "set" and path in ("builtins.set", "builtins.frozenset"):
+                return None
             kinds = {value.kind, "object"} if value.kind in ("list", "set") else {"object"}
             return _builtin(path, kinds, "collections.abc.Sequence", "typing.Sequence")
         case Dict():
@@ -412,7 +415,7 @@ def _hasattr(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _setattr(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
-        case (target, Const(value=str(name)), value):
+        case (target, Const(value=str(name)), value) if is_attribute(name):
             m.set_attribute(target, name, value, place)
         case (Instance() as target, _, value):
             m.escape(value)
@@ -553,6 +556,8 @@ def _vars(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
         case (Instance() as instance,):
             return m.attribute(instance, "__dict__", place)
+        case (Choice(options=found),):
+            return choice([_vars(m, Arguments((option,)), place) for option in found])
         case (Module(frame=frame),):
             return Fields(frame)
         case ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.calls import SUSPENDED, Arguments, call_function
-from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.classes import class_attribute, is_enum, members
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -238,6 +238,8 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, 
             return Tuple((part,) * want) if want else Tuple((), part)
         case Array():
             return Tuple((), value)
+        case Class() if is_enum(value):
+            return members(m, value)
         case Instance(cls=Class()):
             fields = m.field(value.address, "@fields")
             if isinstance(fields, Tuple):  # a NamedTuple

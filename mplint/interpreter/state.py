@@ -16,6 +16,8 @@ Cell = tuple[object, str]
 
 MADE: Final = "@made"
 """The field of an object, or of a class, that says that it was made."""
+SHUFFLED: Final = "@shuffled"
+"""The field of an object that says that the order of its attributes is not known."""
 GLOBAL: Final = object()
 """Owner of what the whole process shares: the dtype policy, the distribution strategy."""
 POLICY: Final[Cell] = (GLOBAL, "policy")
@@ -25,7 +27,7 @@ _MISSING: Final = object()
 
 def is_attribute(name: str) -> bool:
     """Whether a cell of this name is something that the program can name, not one of the interpreter's own."""
-    return name[0] not in "@[{"
+    return name[:1] not in ("@", "[", "{")
 
 
 class State:
@@ -62,11 +64,7 @@ class State:
             layer = layer.parent
         found: dict[str, object] = {}
         for layer in reversed(layers):
-            for (holder, name), content in layer.cells.items():
-                if holder is owner:
-                    if found.get(name) is ABSENT:  # what comes back stands behind the others
-                        del found[name]
-                    found[name] = content
+            found.update({name: content for (holder, name), content in layer.cells.items() if holder is owner})
         return found
 
     def set(self, cell: Cell, value: object) -> None:
@@ -136,6 +134,8 @@ def join(states: list[State], merge: Callable[[Cell, list[object]], object]) -> 
             if cell not in cells:
                 values = _contents(cell, value, changes, change, base)
                 cells[cell] = value if len(values) == 1 else merge(cell, values)
+                if len(values) > 1 and any(content is ABSENT for content in values):
+                    cells[(cell[0], SHUFFLED)] = ABSENT
     return State(base, cells)
 
 

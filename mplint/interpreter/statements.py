@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _ROUNDS: Final = 2
+_MAX_FALLIBLE: Final = 12
+"""In a longer body of a `try`, only what raises openly is seen to."""
 
 
 def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
@@ -156,7 +158,11 @@ def _continue(m: Machine, frame: Frame, node: cst.Continue) -> bool:
 
 
 def _assert(m: Machine, frame: Frame, node: cst.Assert) -> bool:
-    return truth(m, m.evaluate(frame, node.test)) is not False
+    if truth(m, m.evaluate(frame, node.test)) is not False:
+        return True
+    if m.raised:
+        m.raised[-1].append(m.capture())
+    return False
 
 
 def _delete(m: Machine, frame: Frame, node: cst.Del) -> bool:
@@ -485,8 +491,11 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
     states = [m.state] if fell else []
     for state in (*raised, *([] if raised else [base])):  # the body may have failed at once
         m.state = state.fork()
-        if objects.leave_context(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place):
+        swallowed = objects.leave_context(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place)
+        if swallowed is not False:
             states.append(m.state)
+        if swallowed is not True and m.raised:
+            m.raised[-1].append(m.capture())
     if m.captures == captures:
         base.pins -= 1
     return m.resume(base, states)
@@ -507,7 +516,7 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     raised: list[State] = []
     if works is not False:
         with _guarded(m, bool(node.handlers)) as raised:
-            fell = execute(m, frame, block(node.body))
+            fell = _fallible(m, frame, block(node.body), raised if node.handlers else None)
         after = m.state
         left = m.captures != captures
         if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):
@@ -534,6 +543,19 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     return fell
 
 
+def _fallible(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], raised: list[State] | None) -> bool:
+    """Run a body of which any statement may raise: what the ones before it did is there then."""
+    if raised is None or len(body) > _MAX_FALLIBLE:
+        return execute(m, frame, body)
+    for position, statement in enumerate(body):
+        if position and not isinstance(body[position - 1], (cst.Import, cst.ImportFrom)):
+            raised.append(m.capture())
+            m.state = m.state.fork()
+        if not execute(m, frame, (statement,)):
+            return False
+    return True
+
+
 @contextmanager
 def _guarded(m: Machine, catches: bool) -> Iterator[list[State]]:
     """A body in which something may be raised and caught: the states in which that was seen to happen."""
@@ -547,30 +569,32 @@ def _guarded(m: Machine, catches: bool) -> Iterator[list[State]]:
         m.raised.pop()
 
 
-def _kept(m: Machine) -> tuple[int, int, int]:
-    """How many states in which the function or the loop is left have been kept so far."""
+def _kept(m: Machine) -> tuple[int, int, int, int]:
+    """How many states in which the function or the loop is left, or the `try` fails, have been kept so far."""
     activation = m.stack[-1]
     loop = activation.loops[-1] if activation.loops else None
-    return len(activation.exits), len(loop.breaks) if loop else 0, len(loop.continues) if loop else 0
+    return len(activation.exits), len(loop.breaks) if loop else 0, len(loop.continues) if loop else 0, raised_in(m)
 
 
-def _finally(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], kept: tuple[int, int, int]) -> None:
-    """Run `finally` in the states in which the body was left by return, break or continue."""
+def _finally(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], kept: tuple[int, int, int, int]) -> None:
+    """Run `finally` in the states in which the body was left by return, break, continue or raise."""
     activation = m.stack[-1]
     here = m.state
-    exits, breaks, continues = kept
+    exits, breaks, continues, raised = kept
     for index in range(exits, len(activation.exits)):
         state, value, path = activation.exits[index]
         m.state = state.fork()
         if execute(m, frame, body):
             activation.exits[index] = (m.state, value, path)
+    lists = [(m.raised[-1], raised)] if m.raised else []
     if activation.loops:
         loop = activation.loops[-1]
-        for states, first in ((loop.breaks, breaks), (loop.continues, continues)):
-            for index in range(first, len(states)):
-                m.state = states[index].fork()
-                if execute(m, frame, body):
-                    states[index] = m.state
+        lists += [(loop.breaks, breaks), (loop.continues, continues)]
+    for states, first in lists:
+        for index in range(first, len(states)):
+            m.state = states[index].fork()
+            if execute(m, frame, body):
+                states[index] = m.state
     m.state = here
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from mplint.interpreter import namespaces, objects, sequences
+from mplint.interpreter import environment, namespaces, objects, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
+    Api,
     Bound,
     Choice,
     Class,
@@ -137,6 +138,8 @@ def set_item(m: Machine, container: Value, index: Value, value: Value, place: Pl
                     m.put_items(container.address, Tuple((), choice([sequences.anything(items), value])))
         case Fields():
             namespaces.write(m, container, index, value)
+        case Api(path="os.environ"):
+            environment.write(m, index, value)
         case Instance(cls=Class() as cls):
             method = class_attribute(m, cls, "__setitem__")
             if method is not None:
@@ -166,6 +169,8 @@ def delete_item(m: Machine, frame: Frame, target: cst.Subscript) -> None:
         m.put_entries(container.address, sequences.without(m.entries(container), index))
     elif isinstance(container, Fields) and index is not None:
         namespaces.delete(m, container, index)
+    elif container == environment.ENVIRON and index is not None:
+        environment.delete(m, index)
     elif isinstance(container, List):
         items = m.items(container)
         known = index.value if isinstance(index, Const) and isinstance(index.value, int) else None

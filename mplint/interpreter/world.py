@@ -236,7 +236,8 @@ class World:
         for held in self.models:
             outputs = [tensor for _, tensor in _outputs(self.machine, held.outputs)]
             carried = {id(made) for tensor in outputs for way in alternatives(tensor) for made in _carried(way)}
-            for step in models.steps(outputs):
+            # what a model inside gives as the output is no step on the way to it
+            for step in models.steps(core(way) for tensor in outputs for way in alternatives(tensor)):
                 program.steps.setdefault(_key(step), set()).add(held.instance.address)
                 if id(step) not in carried:
                     program.step_places.add(step.place)

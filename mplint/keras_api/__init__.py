@@ -30,7 +30,16 @@ from mplint.keras_api.operations import (
     sequence,
     tensor,
 )
-from mplint.keras_api.policies import Use, half_variables, has_variables, is_refused, nearest_policy, policy_dtype
+from mplint.keras_api.policies import (
+    Use,
+    half_variables,
+    has_own_dtype,
+    has_variables,
+    is_refused,
+    nearest_policy,
+    own_dtype,
+    policy_dtype,
+)
 from mplint.keras_api.signatures import MISSING, OPAQUE, Parameter, method_parameters, methods, parameters
 
 __all__ = [
@@ -62,6 +71,7 @@ __all__ = [
     "dtype_name",
     "generations",
     "half_variables",
+    "has_own_dtype",
     "has_variables",
     "is_refused",
     "keeps_dtype",
@@ -74,6 +84,7 @@ __all__ = [
     "names",
     "nearest_policy",
     "operation",
+    "own_dtype",
     "parameters",
     "policy_dtype",
     "policy_follows",

@@ -84,8 +84,8 @@ def policy_follows(path: str, generation: str) -> Literal["own", "inner"] | None
 def keeps_dtype(path: str, generation: str) -> bool:
     """Whether the layer computes in its own dtype inside a wrapper that runs its code without calling it.
 
-    Keras 3's TimeDistributed and SpectralNormalization do so: a Dense inside them has the wrapper's dtype, whatever its
-    own is, a LayerNormalization or LSTM casts by itself.
+    Keras 3's TimeDistributed does so: a Dense inside it has the wrapper's dtype, whatever its own is, a
+    LayerNormalization or LSTM casts by itself.
     """
     return generation == "2" or bool(_measured(canonical(path), generation).get("keeps"))
 

@@ -132,7 +132,10 @@ def dtype_name(value: str) -> str | None:
         return word if word in _NUMPY_DTYPES or word == "bool" or (head == "jax.numpy" and word == "bfloat16") else None
     found = canonical(value)
     entry = section("names", "names").get(found)
-    return found.rpartition(".")[2] if entry is not None and entry[0] == "dtype" else None
+    if entry is None or entry[0] != "dtype":
+        return None
+    last = found.rpartition(".")[2]
+    return _DTYPE_WORDS.get(last, last)  # `tf.float64` and `tf.double` are one
 
 
 @lru_cache(maxsize=1)

@@ -47,6 +47,20 @@ def nearest_policy(name: str) -> str | None:
     return next(iter(difflib.get_close_matches(plain, _WORKING, n=1)), None)
 
 
+def has_own_dtype(path: str, generation: str) -> bool:
+    """Whether the layer at `path` computes in a dtype of its own, whatever the global policy is.
+
+    Those that look up, hash and encode do: ids are int64.
+    """
+    return generation in section("policies", "own").get(canonical(path), {})
+
+
+def own_dtype(path: str, output_mode: str, generation: str) -> str | None:
+    """That dtype, where it was measured for the `output_mode` (empty where none was given)."""
+    found: str | None = section("policies", "own").get(canonical(path), {}).get(generation, {}).get(output_mode)
+    return found
+
+
 @lru_cache(maxsize=1024)
 def has_variables(path: str) -> bool:
     """Whether the layer at `path` has variables that training moves."""

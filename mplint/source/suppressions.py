@@ -16,19 +16,26 @@ from mplint.source.lexer import Kind, strings_and_comments
 _MAY_SUPPRESS = re.compile(r"noqa|mplint\s*:", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n?|\n")
 
-_NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*(?P<colon>:))?", re.IGNORECASE)
-_MPLINT = re.compile(r"#\s*mplint\s*:\s*ignore(?P<file>-file)?(?![\w-])(?:\s*(?P<bracket>\[))?", re.IGNORECASE)
+_NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*(?P<codes>:))?", re.IGNORECASE)
+_MPLINT = re.compile(r"#\s*mplint\s*:\s*ignore(?P<file>-file)?(?![\w-])(?:\s*(?P<codes>\[))?", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]+[0-9]+")
 _SEPARATOR = re.compile(r"[\s,]*")
 
 
 @dataclass(frozen=True)
 class Suppression:
-    """One comment. `codes` is None where it names none and so silences everything."""
+    """One comment. `codes` is None where it names none and so silences everything.
+
+    `span` is what silences, inside the `comment`, and `places` are those of the codes. `own` tells `mplint:` from
+    `noqa`, which other linters read as well.
+    """
 
     span: Span
     row: int
     codes: tuple[str, ...] | None
+    places: tuple[Span, ...]
+    comment: Span
+    own: bool
 
     def names(self, code: str) -> bool:
         """Whether it silences `code`. As in flake8, `MP1` stands for all codes that begin so."""
@@ -54,7 +61,11 @@ class Suppressions:
 
     def covers(self, code: str, first_row: int, last_row: int) -> bool:
         """Whether a comment on one of the rows (1-based, inclusive) silences `code`."""
-        return any(one.names(code) for one in (*self.for_file, *self.on(first_row, last_row)))
+        return bool(self.silencing(code, first_row, last_row))
+
+    def silencing(self, code: str, first_row: int, last_row: int) -> tuple[Suppression, ...]:
+        """The comments that silence `code` on these rows (1-based, inclusive)."""
+        return tuple(one for one in (*self.for_file, *self.on(first_row, last_row)) if one.names(code))
 
     def on(self, first_row: int, last_row: int) -> tuple[Suppression, ...]:
         """The comments on these rows (1-based, inclusive)."""
@@ -70,40 +81,28 @@ def _read(text: str) -> tuple[list[Suppression], tuple[Suppression, ...]]:
         comment = text[start:end]
         if kind is not Kind.COMMENT or not _MAY_SUPPRESS.search(comment):
             continue
-        for span, codes, whole in _codes_in(comment):
-            if codes != ():
-                at = Span(start + span.start, start + span.end)
-                (for_file if whole else found).append(Suppression(at, bisect_right(line_starts, at.start), codes))
+        for match in (*_NOQA.finditer(text, start, end), *_MPLINT.finditer(text, start, end)):
+            own = match.re is _MPLINT
+            places = _codes(text, match.end(), end) if match["codes"] else None
+            if places == ():
+                continue
+            stop = places[-1].end if places else match.end()
+            if own and places and (bracket := text.find("]", stop, end)) >= 0:
+                stop = bracket + 1
+            codes = tuple(text[place.start : place.end].upper() for place in places) if places else None
+            at, row = Span(match.start(), stop), bisect_right(line_starts, match.start())
+            whole = own and match["file"]
+            (for_file if whole else found).append(Suppression(at, row, codes, places or (), Span(start, end), own))
     return found, tuple(for_file)
 
 
-def _codes_in(comment: str) -> list[tuple[Span, tuple[str, ...] | None, bool]]:
-    """Where each starts and ends, its codes, and whether it is for the whole file."""
-    found: list[tuple[Span, tuple[str, ...] | None, bool]] = []
-    for match in _NOQA.finditer(comment):
-        end = match.end()
-        codes: tuple[str, ...] | None = None
-        if match["colon"]:
-            codes, end = _codes(comment, end)
-        found.append((Span(match.start(), end), codes, False))
-    for match in _MPLINT.finditer(comment):
-        end = match.end()
-        codes = None
-        if match["bracket"]:
-            codes, end = _codes(comment, end)
-            if (bracket := comment.find("]", end)) >= 0:
-                end = bracket + 1
-        found.append((Span(match.start(), end), codes, bool(match["file"])))
-    return found
-
-
-def _codes(comment: str, position: int) -> tuple[tuple[str, ...], int]:
-    codes: list[str] = []
-    end = position
+def _codes(text: str, position: int, end: int) -> tuple[Span, ...]:
+    """Where the codes stand from `position` on, up to the first word that is none."""
+    places: list[Span] = []
     while True:
-        separator = _SEPARATOR.match(comment, end)
-        match = _CODE.match(comment, end if separator is None else separator.end())
+        separator = _SEPARATOR.match(text, position, end)
+        match = _CODE.match(text, position if separator is None else separator.end(), end)
         if match is None:
-            return tuple(codes), end
-        codes.append(match[0].upper())
-        end = match.end()
+            return tuple(places)
+        places.append(Span(match.start(), match.end()))
+        position = match.end()

@@ -17,7 +17,7 @@ def changed_texts(target: Target, original: Path, *, root: Path, roots: Sequence
     `original` is the earlier form of the target's file, or an earlier tree of the whole project `root`.
     """
     whole = original.is_dir()
-    pairs = list(_same_files(original.resolve(), root)) if whole else [(original, _file_of(target, roots))]
+    pairs = list(_same_files(original.resolve(), root)) if whole else [(original, file_of(target, roots))]
     texts = {present: (SourceFile.read(old).text, SourceFile.read(present).text) for old, present in pairs}
     changed = {path: pair for path, pair in texts.items() if pair[0] != pair[1]}
     if not changed:
@@ -25,7 +25,8 @@ def changed_texts(target: Target, original: Path, *, root: Path, roots: Sequence
     return changed
 
 
-def _file_of(target: Target, roots: Sequence[Path]) -> Path:
+def file_of(target: Target, roots: Sequence[Path]) -> Path:
+    """The file that a target names, or that its module lies in."""
     if target.file is not None:
         return target.file
     assert target.module is not None
@@ -34,7 +35,7 @@ def _file_of(target: Target, roots: Sequence[Path]) -> Path:
         for file in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
             if file.is_file():
                 return file.resolve()
-    raise MplintError(f"{target.module} lies in no file of this project: give --against the folder of the older tree")
+    raise MplintError(f"{target.module} lies in no file of this project")
 
 
 def _same_files(original: Path, root: Path) -> Iterator[tuple[Path, Path]]:

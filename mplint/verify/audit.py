@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +49,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Tally:
     """All facts of a run."""
 
     facts: tuple[Fact, ...] = ()
@@ -64,9 +65,22 @@ class Comparison:
 
 
 def compare(
+    predictions: Sequence[Prediction],
+    made: Sequence[Made],
+    named: Mapping[str, Sequence[tuple[str, ...]]],
+    start: Path,
+) -> Tally:
+    """Hold what ran against what was predicted: it must be one of the worlds, so the likest one is taken.
+
+    `start` is the file whose module variables hold the models `named`.
+    """
+    tallies = [_compare(prediction, made, named, start) for prediction in predictions or (Prediction(),)]
+    return min(tallies, key=lambda tally: (tally.counts[Verdict.DIFFERS], tally.counts[Verdict.UNKNOWN]))
+
+
+def _compare(
     prediction: Prediction, made: Iterable[Made], named: Mapping[str, Iterable[tuple[str, ...]]], start: Path
-) -> Comparison:
-    """Hold what ran against what was predicted; `start` is the file whose module variables hold the models `named`."""
+) -> Tally:
     rows: dict[tuple[Path, int], list[Site]] = {}
     for site in prediction.made:
         rows.setdefault((site.file, site.row), []).append(site)
@@ -79,7 +93,7 @@ def compare(
     for name, outputs in named.items():
         predicted = prediction.named.get(name, set())
         facts += [Fact(str(start), 0, name, "output", *_output(real, predicted)) for real in outputs]
-    return Comparison(tuple(facts))
+    return Tally(tuple(facts))
 
 
 def _forecast(real: Made, kinds: list[tuple[str, Forecast]]) -> Forecast:
@@ -99,7 +113,9 @@ def _of_made(real: Made, forecast: Forecast) -> Iterator[Fact]:
     def fact(about: str, result: tuple[str, str, Verdict]) -> Fact:
         return Fact(real.file, real.at[0], real.kind, about, *result)
 
-    policies = {name if name is None else f"{compute_dtype(name)} / {variable_dtype(name)}" for name in forecast.policies}
+    policies = {
+        name if name is None else f"{compute_dtype(name)} / {variable_dtype(name)}" for name in forecast.policies
+    }
     for compute, variable in real.policies:
         yield fact("policy", _one(f"{compute} / {variable}", policies))
     for dtype in real.weights:
@@ -124,8 +140,14 @@ def _output(real: tuple[str, ...], predicted: set[tuple[Dtypes, ...] | None]) ->
     """Results of another structure than predicted say nothing of dtypes."""
     verdicts = {_fits(real, each) for each in predicted} or {Verdict.UNKNOWN}
     verdict = next(v for v in (Verdict.AGREES, Verdict.UNKNOWN, Verdict.DIFFERS) if v in verdicts)
-    told = {None if each is None else ", ".join(map(_words, each)) or "no tensor" for each in predicted}
-    return ", ".join(real), _words(told), verdict
+    told = {None if each is None else _list(list(map(_words, each))) or "no tensor" for each in predicted}
+    return _list(real), _words(told), verdict
+
+
+def _list(words: Sequence[str]) -> str:
+    """Words in order; `4 x float16` where there are so many of the same."""
+    runs = [(word, len(list(same))) for word, same in groupby(words)]
+    return ", ".join(f"{count} x {word}" if count > 3 else ", ".join([word] * count) for word, count in runs)
 
 
 def _fits(real: tuple[str, ...], predicted: tuple[Dtypes, ...] | None) -> Verdict:

@@ -1321,7 +1321,7 @@ class Recorder:
         while frame is not None:
             file = frame.f_code.co_filename
             if file not in self._names:
-                self._names[file] = self._name_of(file)
+                self._names[file] = None if file == __file__ else self._name_of(file)
             name = self._names[file]
             if name is not None:
                 return (name, *position(frame))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mplint.verify.audit import Tally, Verdict
 from mplint.verify.results import (
     AFTER,
     AFTER_FLOAT32,
@@ -125,6 +126,20 @@ def judge_rewrite(evidence: Evidence, *, leaves_half: bool = False, exact: bool 
         if reached.unreached
     )
     return Judgement(tuple(faults), _once(doubts), tuple(notes), unreached)
+
+
+def judge_audit(evidence: Evidence, tally: Tally) -> Judgement:
+    """What ran beside what was predicted: only a difference refutes, and only a program that ended tells all."""
+    doubts = list(_unfinished(evidence))
+    run = evidence.runs.get(AFTER)
+    if run is not None and run.trouble is not None:
+        doubts.append(in_words(run.trouble))
+    elif run is not None and not tally.facts:
+        doubts.append(run.hint or "the program's own code makes no layer, model or variable")
+    wrong = tally.of(Verdict.DIFFERS)
+    faults = (f"{len(wrong)} of {len(tally.facts)} dtypes differ from what mplint predicts: please report it",)
+    notes = ("the program was stopped when it had trained long enough",) if run is not None and run.stopped else ()
+    return Judgement(faults if wrong else (), _once(doubts), notes)
 
 
 _NO_MODEL: Final = "no model was found: name a function that makes one (FILE:factory)"

@@ -1,4 +1,4 @@
-"""The proofs themselves: of a program as it is, of a program beside its original, of a set of fixes."""
+"""The proofs themselves: of a program as it is, beside its original, beside what was predicted; of a set of fixes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import IO, Final
 
 from mplint.errors import MplintError
-from mplint.verify.judge import Judgement, Outcome, judge_program, judge_rewrite, rows_in_words
+from mplint.interpreter.predict import Start, predict
+from mplint.project.modules import Project
+from mplint.verify import audit
+from mplint.verify.against import file_of
+from mplint.verify.judge import Judgement, Outcome, judge_audit, judge_program, judge_rewrite, rows_in_words
 from mplint.verify.process import Job, Setup, execute, interpreter, source_roots
 from mplint.verify.programs import targets_for
 from mplint.verify.results import AFTER, AFTER_FLOAT32, BEFORE, BEFORE_FLOAT32, Evidence
@@ -51,6 +55,21 @@ class Proof:
     @property
     def outcome(self) -> Outcome:
         """Verified, refuted or inconclusive."""
+        return self.judgement.outcome
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One program, what it made when it ran, and how that compares with what was predicted."""
+
+    target: Target
+    evidence: Evidence
+    tally: audit.Tally
+    judgement: Judgement
+
+    @property
+    def outcome(self) -> Outcome:
+        """Refuted where a prediction was wrong."""
         return self.judgement.outcome
 
 
@@ -130,6 +149,32 @@ def compare(
     )
     evidence = _execute(job, options, folder)
     return Proof(target, True, evidence, judge_rewrite(evidence, leaves_half=leaves_half, exact=exact))
+
+
+def audit_predictions(target: Target, options: Options, *, project: Project, folder: Path) -> Audited:
+    """Run a program in `folder`, and hold what it makes against what the interpreter says of it.
+
+    A policy in `options` is set before the program starts, which may then set its own.
+    """
+    roots = _roots(project.root, folder)
+    start = Start(file_of(target, roots), target.factory)
+    job = Job(
+        target=target,
+        roots=roots,
+        runs=(Setup(AFTER, {}, {}, policy=options.policy),),
+        arguments=options.arguments,
+        keras=options.keras,
+        steps=options.steps,
+        rows=options.rows,
+        audit=True,
+    )
+    evidence = _execute(job, options, folder)
+    run, versions = evidence.runs.get(AFTER), evidence.versions
+    tally = audit.Tally()
+    if run is not None and versions is not None:
+        prediction = predict(project, start, versions.generation, options.policy)
+        tally = audit.compare(prediction, run.made, run.named, start.path)
+    return Audited(target, evidence, tally, judge_audit(evidence, tally))
 
 
 def check_fixes(

@@ -9,14 +9,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from mplint.verify import audit
 from mplint.verify.judge import Outcome, in_words
-from mplint.verify.prove import FileVerdict, Proof, Verdict
+from mplint.verify.prove import Audited, FileVerdict, Proof, Verdict
 from mplint.verify.results import AFTER, BEFORE, RUNS, Comparison, ModelRun, Run, Training
 
 _MARK: Final = {Outcome.VERIFIED: "✓", Outcome.REFUTED: "✗", Outcome.INCONCLUSIVE: "?"}
 _STYLE: Final = {Outcome.VERIFIED: "green", Outcome.REFUTED: "red", Outcome.INCONCLUSIVE: "yellow"}
 _NONE: Final = "–"
 _LAST_LINES: Final = 5
+_MOST_UNKNOWN: Final = 20
+"""Predictions that were not made, that an audit lists."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,53 @@ def render_verdict(verdict: Verdict, *, color: bool = False, width: int = 100, r
     return paper.text()
 
 
+def render_audit(audited: Audited, *, color: bool = False, width: int = 100, root: Path | None = None) -> str:
+    """An audit as text: what differs from the prediction, what was not predicted, and how much was."""
+    paper = _Rich(width) if color else _Plain()
+    paper.line(_heading(audited, root), "bold")
+    tally = audited.tally
+    wrong, unknown = tally.of(audit.Verdict.DIFFERS), tally.of(audit.Verdict.UNKNOWN)
+    for title, facts, style in (
+        ("other than predicted", wrong, "bold red"),
+        ("not predicted", unknown[:_MOST_UNKNOWN], "yellow"),
+    ):
+        if facts:
+            paper.line("")
+            paper.line(title)
+            paper.table(["what", "ran in", "predicted"], [_fact(fact, root, style) for fact in facts])
+    paper.line("")
+    if len(unknown) > _MOST_UNKNOWN:
+        paper.line(f"note: {len(unknown) - _MOST_UNKNOWN} more were not predicted", "dim")
+    agreed, seen = tally.counts[audit.Verdict.AGREES], len(tally.facts)
+    if seen:
+        paper.line(f"as predicted: {agreed} of {seen} dtypes of layers, outputs and variables", "dim")
+    _ending(paper, audited, width)
+    _conclude(paper, audited.outcome, _relative(audited, root), audited.judgement.reasons)
+    return paper.text()
+
+
+def audit_as_json(audited: Audited) -> dict[str, Any]:
+    """An audit as data."""
+    versions = audited.evidence.versions
+    return {
+        "target": str(audited.target),
+        "outcome": str(audited.outcome),
+        "reasons": list(audited.judgement.reasons),
+        "notes": list(audited.judgement.notes),
+        "versions": None if versions is None else asdict(versions),
+        "counts": {verdict.value: count for verdict, count in audited.tally.counts.items()},
+        "facts": [{**asdict(fact), "verdict": fact.verdict.value} for fact in audited.tally.facts],
+        "seconds": round(audited.evidence.seconds, 2),
+    }
+
+
+def _fact(fact: audit.Fact, root: Path | None, style: str) -> _Row:
+    path = Path(fact.file)
+    file = str(path.relative_to(root)) if root is not None and path.is_relative_to(root) else fact.file
+    place = f"{file}:{fact.row}" if fact.row else file
+    return _Row(place, (_Cell(f"{fact.kind}, {fact.about}"), _Cell(fact.real, style), _Cell(fact.predicted)))
+
+
 def _measurements(paper: _Plain | _Rich, proof: Proof, width: int, root: Path | None) -> None:
     paper.line(_heading(proof, root), "bold")
     columns = [label for label in (BEFORE, AFTER) if label in proof.evidence.runs]
@@ -60,6 +110,11 @@ def _measurements(paper: _Plain | _Rich, proof: Proof, width: int, root: Path | 
         headings = [_headings(label, proof.rewrite) for label in columns]
         paper.table(headings, list(_rows(models, proof.evidence.comparison, only=len(proof.evidence.runs) > 1)))
     paper.line("")
+    _ending(paper, proof, width)
+
+
+def _ending(paper: _Plain | _Rich, proof: Proof | Audited, width: int) -> None:
+    """Notes, and what a program that failed said last."""
     for note in proof.judgement.notes:
         paper.line(f"note: {note}", "dim")
     if any(run.trouble is not None and run.trouble.kind in ("exit", "died") for run in proof.evidence.runs.values()):
@@ -105,7 +160,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def _relative(proof: Proof, root: Path | None) -> str:
+def _relative(proof: Proof | Audited, root: Path | None) -> str:
     name = str(proof.target)
     file = proof.target.file
     if file is not None and root is not None and file.is_relative_to(root):
@@ -113,7 +168,7 @@ def _relative(proof: Proof, root: Path | None) -> str:
     return name
 
 
-def _heading(proof: Proof, root: Path | None) -> str:
+def _heading(proof: Proof | Audited, root: Path | None) -> str:
     versions = proof.evidence.versions
     told = f"{_relative(proof, root)}"
     if versions is None:
@@ -281,4 +336,13 @@ def progress_in_words(label: str) -> str:
     return f"running {RUNS.get(label, label)}"
 
 
-__all__ = ["as_json", "in_words", "progress_in_words", "render", "render_verdict", "verdict_as_json"]
+__all__ = [
+    "as_json",
+    "audit_as_json",
+    "in_words",
+    "progress_in_words",
+    "render",
+    "render_audit",
+    "render_verdict",
+    "verdict_as_json",
+]

@@ -7,6 +7,11 @@ import pytest
 from tests.interpreter.programs import variables, worlds
 
 PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
+    "members of an enum": (
+        "import enum\nclass P(enum.Enum):\n    FULL = 1\n    HALF = 2\nclass S(str, enum.Enum):\n    A = 'a'\n"
+        "p = P.HALF\na = p is P.FULL\nb = p == P.HALF\nc = S.A == 'a'\nd = p == 2",
+        {"a": False, "b": True, "c": True, "d": False},
+    ),
     "arithmetic": ("x = 2 ** 5 + 3 * (7 // 2) - -1", {"x": 42}),
     "kinds of constants stay apart": ("a = 1 == True\nb = [1, True, 1.0]", {"a": True, "b": [1, True, 1.0]}),
     "strings": ("n = 3\ns = f'box_{n}' + '_x'.upper() + 'a' 'b'", {"n": 3, "s": "box_3_Xab"}),

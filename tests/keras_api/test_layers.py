@@ -183,14 +183,6 @@ def test_whether_a_layer_carries_depends_on_its_arguments() -> None:
     assert not keras_api.carries(L + "UpSampling2D", {"interpolation": "bilinear"})
 
 
-def test_applications() -> None:
-    """Facts, 1.5: MobileNetV2 ends in float16 with its top and without."""
-    for top in (True, False):
-        found = keras_api.application_output_dtype("keras.applications.MobileNetV2", "mixed_float16", include_top=top)
-        assert found == "float16"
-    assert keras_api.application_output_dtype("keras.applications.ResNet50", "mixed_float16") is None
-
-
 def test_sizes() -> None:
     assert keras_api.size_parameters(L + "Dense") == ("units",)
     assert keras_api.size_parameters(L + "Conv2D") == ("filters",)

@@ -124,6 +124,8 @@ def test_generations_of_a_spelling(path: str, generations: str) -> None:
         ("half", "float16"),
         ("tensorflow.half", "float16"),
         ("tensorflow.float32", "float32"),
+        ("tensorflow.float64", "float64"),
+        ("tensorflow.double", "float64"),
         ("tensorflow.dtypes.bfloat16", "bfloat16"),
         ("numpy.float32", "float32"),
         ("numpy.half", "float16"),

@@ -15,6 +15,8 @@ from mplint.keras_api.table import DATA
 
 GENERATOR = Path(__file__).parents[2] / "tools" / "make_keras_table.py"
 BY_HAND = {"calls.json", "dead_names.json", "sizes.json"}
+BY_THE_JUDGE = {"applications.json"}
+"""`python -m tools.judge_applications --write`: building them all takes an hour."""
 
 
 def _installed() -> dict[str, str]:
@@ -34,7 +36,7 @@ def test_the_generator_writes_this_table(tmp_path: Path) -> None:
         pytest.skip(f"the table was made from {keras_api.versions()}")
     subprocess.run([sys.executable, str(GENERATOR), "--into", str(tmp_path)], check=True, capture_output=True)
     written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert set(written) == {path.name for path in DATA.iterdir()} - BY_HAND
+    assert set(written) == {path.name for path in DATA.iterdir()} - BY_HAND - BY_THE_JUDGE
     assert [name for name, data in written.items() if data != (DATA / name).read_bytes()] == []
 
 

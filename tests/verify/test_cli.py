@@ -12,9 +12,11 @@ from click.testing import CliRunner, Result
 
 from mplint.cli.main import main
 from mplint.errors import MplintError
+from mplint.project.modules import Project
 from mplint.verify import prove
-from mplint.verify.judge import Judgement
-from mplint.verify.prove import Options, Proof
+from mplint.verify.audit import Fact, Tally, Verdict
+from mplint.verify.judge import Judgement, judge_audit
+from mplint.verify.prove import Audited, Options, Proof
 from mplint.verify.results import AFTER, BEFORE, Comparison, Evidence, Versions
 from mplint.verify.target import Target
 from tests.verify.test_judge import MODEL, RUN, TRAINING, halved
@@ -181,3 +183,62 @@ def test_no_tensorflow(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_help_warns_of_the_missing_sandbox() -> None:
     assert "WITHOUT A SANDBOX" in " ".join(run("--help").stdout.split())
+
+
+def facts(*verdicts: Verdict) -> Tally:
+    return Tally(tuple(Fact("train.py", 3, "Dense", "output", "float16", "float32", verdict) for verdict in verdicts))
+
+
+@pytest.mark.parametrize(
+    ("tally", "evidence", "status", "told"),
+    [
+        (
+            facts(Verdict.AGREES, Verdict.UNKNOWN),
+            Evidence(VERSIONS, {AFTER: RUN}),
+            0,
+            """
+not predicted
+              what           ran in   predicted
+  train.py:3  Dense, output  float16  float32
+
+as predicted: 1 of 2 dtypes of layers, outputs and variables
+✓ train.py: verified
+""",
+        ),
+        (
+            facts(Verdict.DIFFERS),
+            Evidence(VERSIONS, {AFTER: RUN}),
+            1,
+            """
+other than predicted
+              what           ran in   predicted
+  train.py:3  Dense, output  float16  float32
+
+as predicted: 0 of 1 dtypes of layers, outputs and variables
+✗ train.py: refuted
+  1 of 1 dtypes differ from what mplint predicts: please report it
+""",
+        ),
+        (Tally(), Evidence(VERSIONS, {AFTER: RUN}), 3, "makes no layer, model or variable"),
+        (facts(Verdict.AGREES), Evidence(VERSIONS, timed_out=True, unfinished=AFTER), 3, "--timeout gives it longer"),
+    ],
+)
+def test_audit(
+    train: Path, monkeypatch: pytest.MonkeyPatch, tally: Tally, evidence: Evidence, status: int, told: str
+) -> None:
+    def played(target: Target, options: Options, *, project: Project, folder: Path) -> Audited:
+        assert (options.policy, project.root, folder) == ("mixed_bfloat16", train.parent, train.parent)
+        return Audited(target, evidence, tally, judge_audit(evidence, tally))
+
+    monkeypatch.setattr(prove, "audit_predictions", played)
+    result = run("train.py", "--audit", "--policy", "mixed_bfloat16")
+    assert result.exit_code == status
+    assert told in result.stdout
+    data = json.loads(run("train.py", "--audit", "--policy", "mixed_bfloat16", "--output-format", "json").stdout)
+    assert sum(data["counts"].values()) == len(data["facts"]) == len(tally.facts)
+
+
+def test_an_audit_is_of_one_program(train: Path) -> None:
+    result = run("train.py", "--audit", "--against", "train.py")
+    assert result.exit_code == 2
+    assert "takes no --against" in result.stderr

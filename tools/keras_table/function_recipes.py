@@ -31,8 +31,13 @@ MODULES = (
     "tensorflow.random",
     "tensorflow.signal",
 )
-EXTRA = ("keras.Variable", "tensorflow.Variable")
-"""Classes that are measured as functions are."""
+_NETWORKS = (
+    "convnext densenet efficientnet efficientnet_v2 imagenet_utils inception_resnet_v2 inception_v3 mobilenet"
+    " mobilenet_v2 mobilenet_v3 nasnet regnet resnet resnet_rs resnet_v2 vgg16 vgg19 xception"
+).split()
+PREPROCESSORS = tuple(f"keras.applications.{network}.preprocess_input" for network in _NETWORKS)
+EXTRA = ("keras.Variable", "tensorflow.Variable", *PREPROCESSORS)
+"""Classes that are measured as functions are, and functions of modules with others that are not."""
 SKIPPED = frozenset(
     """
     Assert all_candidate_sampler array_to_img associative_scan audio_dataset_from_directory batch_function
@@ -441,6 +446,7 @@ SPECIAL: dict[str, Call] = {
     "tensorflow.where": {"condition": _MASK, "x": _MAT, "y": _MAT},
 }
 SPECIAL["tensorflow.nn.embedding_lookup_sparse"] = {}
+SPECIAL.update({path: {"x": IMAGES} for path in PREPROCESSORS})
 for _rank, (_x, _w) in _KERNEL.items():
     SPECIAL[f"keras.backend.conv{_rank}"] = {"x": Tensor(_x), "kernel": Tensor(_w)}
     SPECIAL[f"tensorflow.nn.conv{_rank}"] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from keras_table import activations, applications, functions, layers, names, packages, policies
+from keras_table import activations, functions, layers, names, packages, policies
 
 
 def measure() -> dict[str, Any]:
@@ -23,7 +23,6 @@ def measure() -> dict[str, Any]:
         "layers": found_layers,
         "functions": found_functions,
         "activations": activations.measure(found_functions),
-        "applications": applications.measure(),
         "policies": policies.measure(),
     }
     after = layers.witness()

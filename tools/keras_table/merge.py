@@ -39,12 +39,6 @@ def files_of(second: Mapping[str, Any], third: Mapping[str, Any]) -> dict[str, d
             "matrices": matrices.by_name,
         },
         "activations.json": {"activations": _activations(second["activations"], third["activations"], table)},
-        "applications.json": {
-            "applications": {
-                path: {"2": second["applications"].get(path), "3": third["applications"].get(path)}
-                for path in sorted({*second["applications"], *third["applications"]})
-            }
-        },
         "policies.json": _policies(second["policies"], third["policies"], table),
     }
 
@@ -52,11 +46,11 @@ def files_of(second: Mapping[str, Any], third: Mapping[str, Any]) -> dict[str, d
 def _policies(second: Mapping[str, Any], third: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
     """Name of a policy, or canonical path of a layer -> generation -> what was measured."""
     sections: dict[str, Any] = {}
-    for section in ("names", "variables"):
+    for section in ("names", "variables", "own"):
         found = sections[section] = defaultdict(dict)
         for generation, measured in (("2", second), ("3", third)):
             for key, value in measured[section].items():
-                found[_canonical(key, table) if section == "variables" else key][generation] = value
+                found[key if section == "names" else _canonical(key, table)][generation] = value
     return sections
 
 

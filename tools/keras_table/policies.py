@@ -1,11 +1,12 @@
-"""What each name of a dtype policy does, and what variables layers make under a pure float16 one."""
+"""What each name of a dtype policy does, what variables layers make under a pure float16 one, and which take none."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from keras_table.layer_recipes import recipe_for
+from keras_table.layer_recipes import Recipe, recipe_for
 from keras_table.layers import Bench, Form, classes
 from keras_table.packages import keras, set_policy, tf
 
@@ -23,6 +24,7 @@ MISTAKES = (
 )
 SPACED = ("", " mixed_float16", "mixed_float16 ", "mixed float16")
 REFERENCES = tuple(f"{name}_ref" for name in FLOATS)
+OUTPUT_MODES = ("", "int", "one_hot", "multi_hot", "count", "tf_idf")
 NAMES = (*FLOATS, *REFERENCES, *SPACED, *f"{OTHERS} {MIXED} {MISTAKES}".split())
 
 
@@ -30,7 +32,7 @@ def measure() -> dict[str, Any]:
     """The names that are taken anywhere, by what takes them, and the variables of the layers."""
     names = {name: found for name in NAMES if (found := _taken(name))}
     set_policy("float32")
-    return {"names": names, "variables": dict(_variables())}
+    return {"names": names, "variables": dict(_variables()), "own": dict(_own())}
 
 
 def _taken(name: str) -> dict[str, str]:
@@ -73,3 +75,28 @@ def _variables() -> Iterator[tuple[str, list[str]]]:
         if dtypes:
             yield path, sorted(dtypes)
     set_policy("float32")
+
+
+def _own() -> Iterator[tuple[str, dict[str, str]]]:
+    """Each layer that computes in a dtype of its own whatever the global policy is, by its `output_mode`."""
+    for path, cls in classes():
+        recipe = recipe_for(cls.__name__)
+        if recipe is None:
+            continue
+        modes = OUTPUT_MODES if "output_mode" in inspect.signature(cls.__init__).parameters else ("",)
+        found = {mode: dtype for mode in modes if (dtype := _own_dtype(cls, recipe, mode)) is not None}
+        if found:
+            yield path, found
+    set_policy("float32")
+
+
+def _own_dtype(cls: Any, recipe: Recipe, mode: str) -> str | None:
+    made = set()
+    for policy in ("mixed_float16", "mixed_bfloat16"):
+        set_policy(policy)
+        try:
+            layer = cls(**{**recipe.arguments(), **({"output_mode": mode} if mode else {})})
+        except Exception:  # noqa: BLE001  (it has no such mode)
+            return None
+        made.add(str(layer.compute_dtype))
+    return made.pop() if len(made) == 1 else None

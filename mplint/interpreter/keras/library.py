@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import copying, options, python, sequences
+from mplint.interpreter import copying, environment, options, python, records, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import (
@@ -401,6 +401,15 @@ _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "functools.wraps": lambda m, arguments, place: Api("mplint.identity"),
     "mplint.identity": _identity,
     "types.SimpleNamespace": _namespace,
+    "os.environ.get": environment.get,
+    "os.getenv": environment.get,
+    "os.environ.setdefault": environment.set_default,
+    "os.environ.pop": environment.pop,
+    "os.environ.update": environment.update,
+    "dataclasses.replace": records.replace,
+    "dataclasses.asdict": records.as_dict,
+    "dataclasses.astuple": records.as_tuple,
+    "dataclasses.is_dataclass": records.is_dataclass,
     "copy.copy": copying.shallow,
     "copy.deepcopy": copying.deep,
     "collections.OrderedDict": _ordered,

@@ -1,0 +1,55 @@
+"""The dtype of a layer, given where the layer is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from mplint.codemods import calls
+from mplint.findings import Edit
+from mplint.interpreter.keras.wrappers import CELLS, WRAPPERS
+from mplint.interpreter.values import Instance
+from mplint.interpreter.world import Layer, World
+
+MODELS: Final = frozenset({"keras.Model", "keras.Sequential"})
+
+
+def inside(world: World, wrapper: Layer) -> Layer | None:
+    """The layer that a wrapper is around; None of any other layer."""
+    inner = wrapper.argument("layer") if wrapper.base in WRAPPERS else None
+    return world.layer(inner) if isinstance(inner, Instance) else None
+
+
+def float32(world: World, layer: Layer) -> Iterator[Edit]:
+    """Edits that give `layer` float32, and with a wrapper the layer inside: one of them counts, by the generation."""
+    yield from own_float32(layer)
+    held = inside(world, layer)
+    if held is not None:
+        yield from float32(world, held)
+
+
+def own_float32(layer: Layer) -> Iterator[Edit]:
+    """The edit that gives the call that makes `layer` float32; none where the call cannot take it."""
+    source, call = layer.place.source, layer.place.node
+    if isinstance(call, cst.Call) and _takes_dtype(layer, call):
+        yield calls.set_argument(source, call, "dtype", calls.quoted(source, "float32"))
+
+
+def misses_a_part(world: World, layer: Layer) -> bool:
+    """Whether a dtype given to the layer misses something that computes in it: a cell, a layer as activation."""
+    held = inside(world, layer)
+    return (
+        layer.base in CELLS  # in Keras 2 the dtype does not reach the cell, and the call fails
+        or isinstance(layer.argument("activation"), Instance)
+        or (held is not None and (held.of_program or held.base in MODELS or misses_a_part(world, held)))
+    )
+
+
+def _takes_dtype(layer: Layer, call: cst.Call) -> bool:
+    """Whether `dtype=` can be given to the call that makes the layer."""
+    passed_on = (  # it comes out of the keywords that are passed on
+        calls.has_star(call, "**") and layer.argument("dtype") is not None and calls.argument(call, "dtype") is None
+    )
+    return not passed_on

@@ -1,0 +1,97 @@
+"""`os.environ`: known where the program sets it itself, else whatever the shell has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Value, choice, derived
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.machine import Machine
+
+ENVIRON: Final = Api("os.environ")
+_ANY: Final = ("os.environ", "@any")
+"""Something was set under a name that is not known."""
+
+
+def write(m: Machine, key: Value, value: Value) -> None:
+    """`os.environ[key] = value`."""
+    if isinstance(key, Const) and isinstance(key.value, str):
+        m.state.set(("os.environ", key.value), value)
+    else:
+        m.state.set(_ANY, NONE)
+
+
+def delete(m: Machine, key: Value) -> None:
+    """`del os.environ[key]`."""
+    write(m, key, ABSENT)
+
+
+def _held(m: Machine, key: Value) -> Value | None:
+    """What the program has set; `Maybe` where it may have, None where it has not."""
+    if m.state.get(_ANY) is not None:
+        return UNKNOWN
+    found = m.state.get(("os.environ", key.value)) if isinstance(key, Const) and isinstance(key.value, str) else None
+    return found if isinstance(found, Value) else None
+
+
+def holds(m: Machine, key: Value) -> bool | None:
+    """`key in os.environ`; None when not known."""
+    found = _held(m, key)
+    if found is None or found == UNKNOWN:
+        return None
+    return (False if found is ABSENT else None) if isinstance(found, Maybe) else True
+
+
+def get(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`os.environ.get(key, default)` and `os.getenv`."""
+    key = arguments.get("key", 0) or UNKNOWN
+    default = arguments.get("default", 1) or NONE
+    found = _held(m, key)
+    if found is ABSENT:
+        return default
+    if isinstance(found, Maybe):
+        return UNKNOWN
+    return derived("call", Api("os.environ.get"), *arguments.args) if found is None else found
+
+
+def item(m: Machine, key: Value) -> Value:
+    """`os.environ[key]`."""
+    found = _held(m, key)
+    if found is None:
+        return derived("item", ENVIRON, key)
+    return UNKNOWN if isinstance(found, Maybe) else found
+
+
+def set_default(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`os.environ.setdefault(key, value)`: what the shell has goes first."""
+    key, default = arguments.get("key", 0) or UNKNOWN, arguments.get("value", 1) or UNKNOWN
+    found = _held(m, key)
+    if found is not None and not isinstance(found, Maybe):
+        return found
+    value = default if found is ABSENT else choice([default, UNKNOWN])
+    write(m, key, value)
+    return value
+
+
+def pop(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`os.environ.pop(key, default)`."""
+    value = get(m, arguments, place)
+    delete(m, arguments.get("key", 0) or UNKNOWN)
+    return value
+
+
+def update(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`os.environ.update(…)`."""
+    from mplint.interpreter import containers
+
+    for value in arguments.args:
+        given = containers.mapping(m, value, place)
+        for key, held in given.pairs:
+            write(m, key, held)
+        if given.rest is not None:
+            write(m, UNKNOWN, UNKNOWN)
+    for name, held in arguments.keywords:
+        write(m, Const(name), held)
+    return NONE

@@ -1,0 +1,87 @@
+"""The global policy in a run: each copy of Keras has its own, and some calls put it back."""
+
+from __future__ import annotations
+
+import pytest
+
+from mplint.interpreter.history import History
+from mplint.interpreter.trace import LayerMade
+from tests.interpreter.programs import worlds
+
+
+def policies(source: str, generation: str) -> list[str | None]:
+    """The policies of the layers that the program makes, in order."""
+    _, found = worlds(generation, main=source)
+    assert len(found) == 1
+    return [event.policy.name for event in found[0].trace.events if isinstance(event, LayerMade)]
+
+
+@pytest.mark.parametrize(
+    ("generation", "source", "expected"),
+    [
+        (
+            "3",
+            "import keras, tf_keras\ntf_keras.mixed_precision.set_global_policy('mixed_float16')\n"
+            "keras.layers.Dense(1)\ntf_keras.layers.Dense(1)",
+            ["float32", "mixed_float16"],
+        ),
+        (
+            "3",
+            "import keras, tensorflow as tf\ntf.keras.mixed_precision.set_global_policy('mixed_float16')\n"
+            "keras.layers.Dense(1)\ntf.compat.v2.keras.layers.Dense(1)",
+            ["mixed_float16", "mixed_float16"],
+        ),
+        (
+            "2",
+            "import keras, tf_keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
+            "keras.layers.Dense(1)\ntf_keras.layers.Dense(1)",
+            ["mixed_float16", "float32"],
+        ),
+        (
+            "2",
+            "import tensorflow as tf\nfrom tensorflow.python.keras import layers\n"
+            "tf.keras.mixed_precision.set_global_policy('mixed_float16')\nlayers.Dense(1)\ntf.keras.layers.Dense(1)",
+            ["float32", "mixed_float16"],
+        ),
+    ],
+)
+def test_copies_of_keras(generation: str, source: str, expected: list[str]) -> None:
+    assert policies(source, generation) == expected
+
+
+FLOATX = """
+from tensorflow import keras
+keras.backend.set_floatx("float16")
+keras.layers.Dense(1)
+keras.mixed_precision.set_global_policy("mixed_bfloat16")
+keras.backend.set_floatx("float32")
+keras.layers.Dense(1)
+keras.backend.clear_session()
+keras.layers.Dense(1)
+"""
+
+
+@pytest.mark.parametrize(("generation", "last"), [("2", "mixed_bfloat16"), ("3", "float32")])
+def test_floatx_and_clear_session(generation: str, last: str) -> None:
+    assert policies(FLOATX, generation) == ["float16", "mixed_bfloat16", last]
+
+
+def test_keras_3_keeps_the_policy_of_its_first_layer() -> None:
+    source = "import keras\nkeras.layers.Dense(1)\nkeras.config.set_floatx('float16')\nkeras.layers.Dense(1)"
+    assert policies(source, "3") == ["float32", "float32"]
+
+
+def test_clear_session_takes_the_policy_of_floatx() -> None:
+    source = (
+        "import keras\nkeras.config.set_floatx('bfloat16')\nkeras.config.set_dtype_policy('mixed_float16')\n"
+        "keras.utils.clear_session()\nkeras.layers.Dense(1)"
+    )
+    assert policies(source, "3") == ["bfloat16"]
+
+
+def test_a_caught_exception_is_no_fault() -> None:
+    setter = "keras.config.set_dtype_policy('mixed_fp16')"
+    _, (bare,) = worlds("3", main=f"import keras\n{setter}")
+    assert [refused.name for refused in History(bare).refused()] == ["mixed_fp16"]
+    _, caught = worlds("3", main=f"import keras\ntry:\n    {setter}\nexcept ValueError:\n    pass")
+    assert not [refused for world in caught for refused in History(world).refused()]
