@@ -61,8 +61,9 @@ In a Functional or Sequential model the activation is split off into a float32 `
 the matrix product stays fast. Where something else in the program depends on the layer itself (`get_layer(...)`,
 `layers[-1]`, weights loaded by name, an attribute of a class, an activity regularizer), or the model has several
 outputs (one more layer would change the order of its weights), the layer gets `dtype="float32"` instead; `output-fix`
-in the configuration chooses one of the two for good. A softmax written as a function gets its operand cast. Under a
-float32 policy all of them train to bit-identical weights.
+in the configuration chooses one of the two for good. A softmax written as a function gets its operand cast. A model of
+`keras.applications` is made without its activation, and a float32 one is put behind it. Under a float32 policy all of
+them train to bit-identical weights.
 
 References
 ----------

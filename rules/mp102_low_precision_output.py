@@ -60,7 +60,9 @@ How the fix changes the program
 -------------------------------
 A layer without an activation gets `dtype="float32"`: better than a cast behind it, since its own sum would still
 overflow in float16. One with an activation is split as for MP101. Layers that only carry numbers on (Reshape, Dropout)
-get the dtype as well. An end that no layer makes is cast. Under a float32 policy nothing changes, bit for bit.
+get the dtype as well. An end that no layer makes is cast. A model of `keras.applications` gets a float32 activation
+behind it; one without its top is only an end where it is trained as it is. Under a float32 policy nothing changes, bit
+for bit.
 
 References
 ----------

@@ -2,6 +2,7 @@
 
     python -m tools.judge_applications                    all of them, in both generations (about an hour of one core)
     python -m tools.judge_applications --only MobileNet   those whose names begin so
+    python -m tools.judge_applications --sample           two small ones
     python -m tools.judge_applications --write            also writes mplint/keras_api/data/applications.json
     python -m tools.judge_applications --parts DIR        keeps what was measured there, and takes it up again
 
@@ -83,6 +84,13 @@ def cases(only: Sequence[str] = ()) -> Iterator[Case]:
                     for variant in variants:
                         if variant != "bare" or "include_preprocessing" in takes:
                             yield Case(generation, name, policy, variant)
+
+
+def sample() -> Iterator[Case]:
+    """Two that are quickly built, one whose head is a Dense and one that has layers for its input and for its end."""
+    for case in cases(("MobileNetV2", "MobileNetV3Small")):
+        if case.variant in ("top", "logits", "headless") and case.policy.startswith("mixed_"):
+            yield case
 
 
 def _families() -> dict[str, list[str]]:
@@ -174,12 +182,14 @@ def disagreements(wanted: Sequence[Case], rows: Mapping[str, Mapping[str, Any]])
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="those whose names begin so")
+    parser.add_argument("--sample", action="store_true", help="two small ones")
     parser.add_argument("--generation", choices=GENERATIONS, help="one of the generations only")
     parser.add_argument("--processes", type=int, default=1, help="how many of them at once (3 GB each)")
     parser.add_argument("--parts", type=Path, metavar="DIR", help="keep what is measured there, and take it up again")
     parser.add_argument("--write", action="store_true", help="write the table")
     arguments = parser.parse_args()
-    wanted = [case for case in cases(arguments.only) if arguments.generation in (None, case.generation)]
+    chosen = sample() if arguments.sample else cases(arguments.only)
+    wanted = [case for case in chosen if arguments.generation in (None, case.generation)]
     with tempfile.TemporaryDirectory() as folder:
         rows = measured(wanted, arguments.processes, arguments.parts or Path(folder))
     if arguments.write:

@@ -507,7 +507,7 @@ def _contains(m: Machine, needle: Value, hay: Value, place: Place) -> bool | Non
             return None if items.items or items.rest is not None else False
         case Tuple() | List():
             items = hay if isinstance(hay, Tuple) else m.items(hay)
-            outcomes = [needle is item or truth(m, binary(m, "Equal", item, needle, place)) for item in items.items]
+            outcomes = [_are_equal(m, item, needle, place) for item in items.items]
             if True in outcomes:
                 return True
             return None if None in outcomes or items.rest is not None else False
@@ -525,6 +525,12 @@ def _contains(m: Machine, needle: Value, hay: Value, place: Place) -> bool | Non
             return _contains(m, needle, sequences.iterate(m, hay, place), place) if is_closed(cls) else None
         case _:
             return None
+
+
+def _are_equal(m: Machine, item: Value, needle: Value, place: Place) -> bool | None:
+    if isinstance(item, Unknown) or isinstance(needle, Unknown):
+        return None
+    return _identical(m, item, needle) or truth(m, binary(m, "Equal", item, needle, place))
 
 
 def _negated(m: Machine, value: Value) -> Value:

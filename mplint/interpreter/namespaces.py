@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.state import SHUFFLED, is_attribute
-from mplint.interpreter.values import NONE, UNKNOWN, Choice, Const, Dict, Entries, Fields, Maybe, Place, Tuple, Value, choice
+from mplint.interpreter.values import (
+    NONE,
+    UNKNOWN,
+    Choice,
+    Const,
+    Dict,
+    Entries,
+    Fields,
+    Maybe,
+    Place,
+    Tuple,
+    Value,
+    choice,
+)
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -77,7 +90,7 @@ def loosen(m: Machine, fields: Fields) -> None:
     owner = _owner(fields)
     m.state.set((owner, LOOSE), NONE)
     for name in m.fields(owner):
-        write(m, fields, Const(name), UNKNOWN)
+        write(m, fields, Const(name), Maybe(UNKNOWN))
 
 
 def update(m: Machine, fields: Fields, entries: Entries) -> None:

@@ -127,10 +127,12 @@ def listed(entries: Entries, items: tuple[Value, ...], more: Value) -> Tuple:
 
     Behind an item that may be missing the places are not known.
     """
+    if entries.rest is not None:
+        return Tuple((), choice([*items, more]))
     if not entries.optional:
-        return Tuple(items, more if entries.rest is not None else None)
+        return Tuple(items)
     sure = next(i for i, (key, _) in enumerate(entries.pairs) if key in entries.optional)
-    return Tuple(items[:sure], choice([*items[sure:], *([more] if entries.rest is not None else [])]))
+    return Tuple(items[:sure], choice(list(items[sure:])))
 
 
 def lookup(entries: Entries, key: Value) -> Value | None:

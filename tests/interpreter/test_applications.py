@@ -74,10 +74,13 @@ def test_without_its_top_it_is_no_end_until_it_is_trained() -> None:
 
 @pytest.mark.parametrize("arguments", ["include_top=flag", "**settings", "*shape", "include_top=len(names)"])
 def test_whether_it_has_its_top_may_not_be_known(arguments: str) -> None:
-    assert ends(f"""
+    assert (
+        ends(f"""
         model = MobileNetV2({arguments})
         model.compile("adam", "mse")
-    """) == []
+    """)
+        == []
+    )
 
 
 def test_a_known_argument_beside_unknown_ones() -> None:
@@ -88,7 +91,8 @@ def test_a_known_argument_beside_unknown_ones() -> None:
 
 def test_an_activation_of_the_program() -> None:
     casts = "lambda x: tf.nn.softmax(tf.cast(x, 'float32'))"
-    assert dtypes(f"model = MobileNetV2(classifier_activation={casts})") == [None]
+    assert dtypes(f"model = MobileNetV2(classifier_activation={casts})") == ["float32"]
+    assert dtypes("model = MobileNetV2(classifier_activation=activation)") == [None]
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -126,10 +130,13 @@ def test_layers_by_name() -> None:
         base = MobileNetV2()
         model = keras.Model(base.input, base.get_layer("predictions").output)
     """) == [("float16", True)]
-    assert dtypes("""
+    assert (
+        dtypes("""
         base = MobileNetV2()
         model = keras.Model(base.input, base.get_layer("input_1").output)
-    """) == []
+    """)
+        == []
+    )
 
 
 def test_any_of_its_layers_may_be_any_of_them() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import copying, environment, options, python, records, sequences
+from mplint.interpreter import copying, environment, namespaces, options, python, records, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import (
@@ -272,6 +272,8 @@ def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
     instance = Instance(m.allocate(place, "object"), Api("types.SimpleNamespace"))
     for name, value in arguments.keywords:
         m.put(instance.address, name, value)
+    if not arguments.sure or arguments.args:
+        m.state.set((instance.address, namespaces.LOOSE), NONE)
     return instance
 
 

@@ -1,0 +1,52 @@
+"""The process in which real Keras answers; tests/generator/real.py is its other side."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.generator.program import Program
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+
+class Keras:
+    """One generation of Keras, which does one job after the other."""
+
+    def __init__(self, generation: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.generator.real", generation],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def close(self) -> None:
+        """Let it end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def ask(self, program: Program, source: str | None = None, fixed: str | None = None) -> None:
+        """Have a program run (or another text instead of it), or trained beside its rewritten text."""
+        job: dict[str, Any] = {"id": program.id, "source": source or program.source, "inputs": program.inputs}
+        if fixed is not None:
+            job["fixed"] = fixed
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+
+    def answer(self) -> Mapping[str, Any]:
+        """The next answer, in the order of the questions."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"Keras ended with status {self._process.wait()}")
+        found: Mapping[str, Any] = json.loads(line)
+        return found

@@ -1,0 +1,68 @@
+"""The generator itself, and a short batch with fixed seeds; `make judge` runs a long one."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tests.generator.batch import judge_batch
+from tests.generator.opinion import opinion
+from tests.generator.program import write
+from tests.generator.verdict import Disagreement, Tally
+
+GENERATIONS = ("2", "3")
+DIGEST = "5160f1150ac5c973"
+"""Of the first programs: it must be the same in every version of Python. It changes whenever the generator does."""
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_programs_are_python(generation: str) -> None:
+    for seed in range(100):
+        ast.parse(write(generation, seed).source.encode())
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_record_gives_the_program_again(generation: str) -> None:
+    for seed in range(50):
+        program = write(generation, seed)
+        assert write(generation, seed, program.record).source == program.source
+
+
+def test_a_seed_gives_the_same_program_in_every_python() -> None:
+    digest = hashlib.sha256()
+    for seed in range(100):
+        digest.update(write("3", seed).source.encode())
+    assert digest.hexdigest()[:16] == DIGEST
+
+
+def test_without_decisions_the_program_is_the_simplest() -> None:
+    assert write("3", 0, {}).source == (
+        "import keras\n\n"
+        'keras.mixed_precision.set_global_policy("mixed_float16")\n\n'
+        "inputs = keras.Input((8,))\n"
+        "y = keras.layers.Dense(3)(inputs)\n"
+        "model = keras.Model(inputs, y)\n"
+    )
+
+
+def test_mplint_looks_at_all_of_them() -> None:
+    for generation in GENERATIONS:
+        for seed in range(100, 150):
+            assert not isinstance(opinion(write(generation, seed)), Disagreement)
+
+
+@pytest.mark.verify
+@pytest.mark.slow
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_keras_agrees(generation: str, tmp_path: Path) -> None:
+    tally = Tally()
+    found = judge_batch(generation, range(40), every=5, tally=tally, keep=tmp_path)
+    assert not found, "\n".join(f"{one.program.id} {one.kind}: {one.text}\n{one.program.source}" for one in found)
+    assert tally.programs == 40
+    assert tally.discarded.total() <= 4
+    assert tally.half >= 10
+    assert tally.trained >= 2
+    assert tally.unknown <= 0.05 * tally.outputs
