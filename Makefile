@@ -42,7 +42,7 @@ demo: $(INSTALLED) ## find, rewrite and prove the faults of examples/digits, in 
 test: $(INSTALLED) ## run every check: tests, ruff, mypy, import-linter
 	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup
 
-judge: $(INSTALLED) ## let TensorFlow judge random programs (PROGRAMS=2000 SEED=0; about ten minutes a generation)
+judge: $(INSTALLED) ## let TensorFlow judge random programs (PROGRAMS=2000 SEED=0)
 	@$(BIN)/python -m tests.generator --programs $(PROGRAMS) --seed $(SEED)
 
 lint: $(INSTALLED) ## run ruff, mypy and import-linter only

@@ -234,10 +234,13 @@ class _Analysis:
                     continue
                 for fault in faults:
                     seen.setdefault((rule.code, fault.at), []).append((world, fault, rule))
+        held = {key for key, reports in seen.items() if self._holds(key[1], reports)}
         for (code, place), reports in seen.items():
             if place.source.path not in self._wanted:
                 continue
-            if self._holds(place, reports):
+            # a place that several runs see differently has one fault all the same
+            finer = any((other, place) in held for other in reports[0][2].gives_way_to)
+            if (code, place) in held and not finer:
                 yield self._finding(place, reports, evidence)
             else:  # where the generation is told, it is a finding: a comment that silences it has its use
                 self._is_silenced(place.source, code, place.source.statement(place.node))

@@ -46,6 +46,8 @@ class Rule(ABC):
     severity: ClassVar[Severity]
     """The strongest severity that it reports."""
     fixes: ClassVar[tuple[Applicability, ...]] = ()
+    gives_way_to: ClassVar[tuple[str, ...]] = ()
+    """The rules that, where they speak of a place, say all there is to say."""
 
     @abstractmethod
     def check(self, world: World) -> Iterator[Fault]:

@@ -84,6 +84,7 @@ class CastAfterLowPrecisionSoftmax(Rule):
     name = "cast-after-low-precision-softmax"
     severity = Severity.WARNING
     fixes = (Applicability.SAFE, Applicability.DISPLAY)
+    gives_way_to = ("MP101",)
 
     def check(self, world: World) -> Iterator[Fault]:
         """Ends that are float32 and carry a softmax of half precision."""

@@ -52,4 +52,4 @@ def _takes_dtype(layer: Layer, call: cst.Call) -> bool:
     passed_on = (  # it comes out of the keywords that are passed on
         calls.has_star(call, "**") and layer.argument("dtype") is not None and calls.argument(call, "dtype") is None
     )
-    return not passed_on
+    return not passed_on and not layer.assigned

@@ -157,6 +157,9 @@ class Float32End(Rewrite):
         if node.lpar and not symbolic and text.startswith("(") and text.endswith(")") and "\n" not in text:
             text = text[1:-1]
         edits = (Edit(source.path, span, before + text + after),)
+        if conflict is None and symbolic and len(outputs_of(self.end.world, self.end.model)) > 1:
+            what = "Cast to float32, if nothing counts on the order of the model's weights: one more layer may change it"
+            return Fix(what, Applicability.DISPLAY, edits)
         if conflict is None:
             return Fix("Cast to float32", Applicability.SAFE, edits)
         what = f"Cast to float32, and see to it that {conflict} still fits: it may be used inside a model there"

@@ -139,7 +139,7 @@ class FunctionCode(Code):
 
     @property
     def touched(self) -> frozenset[str]:
-        """The variables whose objects it writes to, or calls a method of."""
+        """The variables, and attributes of variables, whose objects it writes to, or calls a method of."""
         return self._scope.touched
 
     @property
@@ -278,7 +278,7 @@ class _Scan:
     def call(self, node: cst.Call) -> None:
         if isinstance(node.func, cst.Attribute):
             self.called.add(node.func.attr.value)
-            self.touched.update(_roots(node.func))
+            self.touched.update(_roots(node.func.value))
         elif isinstance(node.func, cst.Name):
             self.called.add(node.func.value)
         self.left.extend(children(node))
@@ -289,8 +289,10 @@ class _Scan:
 
 
 def _roots(node: cst.CSTNode) -> Iterator[str]:
-    """The variables at the left of attributes and items: `a` and `b` of `a.x[0], b.y`."""
-    if isinstance(node, (cst.Attribute, cst.Subscript, cst.StarredElement)):
+    """The variables at the left of attributes and items, or an attribute of them: `a.x` and `b` of `a.x[0], b[1]`."""
+    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
+        yield dotted(node)
+    elif isinstance(node, (cst.Attribute, cst.Subscript, cst.StarredElement)):
         yield from _roots(node.value)
     elif isinstance(node, (cst.Tuple, cst.List)):
         for element in node.elements:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from mplint.interpreter import namespaces
 from mplint.interpreter.values import (
     UNKNOWN,
     Bound,
     Class,
     ClassMethod,
+    Const,
     Dict,
     Entries,
-    Fields,
     Function,
     Instance,
     List,
@@ -46,13 +45,14 @@ def _forget(m: Machine, function: Function, args: tuple[Value, ...], seen: set[F
             m.bind(home, name, UNKNOWN)
     positional = [parameter.name for parameter in code.parameters if parameter.kind.startswith("positional")]
     given = dict(zip(positional, args, strict=False))
-    for name in code.touched:
+    for path in code.touched:
+        name, _, attribute = path.partition(".")
         value = given.get(name)
         if value is None and name not in code.locals:
             home = _home(m, function.frame, name)
             value = m.variable(home, name) if home is not None else None
         for option in options(value) if value is not None else ():
-            _loosen(m, option)
+            _loosen(m, option, attribute)
     for called in _called(m, function, code, given):
         _forget(m, called, (), seen)
 
@@ -89,19 +89,30 @@ def _method(m: Machine, cls: Class, name: str) -> Function | None:
     return None
 
 
-def _loosen(m: Machine, value: Value) -> None:
+def _loosen(m: Machine, value: Value, attribute: str = "") -> None:
+    """Anything may have been done to an object, or to one attribute of it."""
     match value:
         case List():
             m.put_items(value.address, Tuple((), UNKNOWN))
         case Dict():
             m.put_entries(value.address, Entries((), UNKNOWN))
-        case Instance(cls=Class()):
-            namespaces.loosen(m, Fields(value))
-        case Class(frame=frame):
-            for name, held in m.fields(frame).items():
-                if not isinstance(held, (Function, StaticMethod, ClassMethod)):
-                    m.bind(frame, name, UNKNOWN)
+        case Instance(address=address) if attribute:
+            held = m.field(address, attribute)
+            if held is not None:
+                _loosen_held(m, held, lambda: m.put(address, attribute, UNKNOWN))
+        case Class(frame=frame) if attribute:
+            held = m.variable(frame, attribute)
+            if held is not None:
+                _loosen_held(m, held, lambda: m.bind(frame, attribute, UNKNOWN))
         case Bound(receiver=receiver):
-            _loosen(m, receiver)
+            _loosen(m, receiver, attribute)
         case _:
             pass
+
+
+def _loosen_held(m: Machine, held: Value, lose: Callable[[], None]) -> None:
+    for option in options(held):
+        if isinstance(option, (List, Dict)):
+            _loosen(m, option)
+        elif isinstance(option, Const):
+            lose()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from mplint.interpreter.frames import Frame
 from mplint.interpreter.values import ABSENT
 
 Cell = tuple[object, str]
@@ -150,10 +151,17 @@ def _contents(
             # what an arm has made itself is not below
             here = None if (cell[0], MADE) in change else base.get(cell)
             if here is None:  # what one arm never made cannot be used behind the join unless the other arm was taken
-                owner = cell[0]
-                if not is_attribute(cell[1]) or not (isinstance(owner, str) or base.get((owner, MADE)) is not None):
+                if not _may_be_asked_for(cell, base):
                     continue
                 here = ABSENT  # but an object that both know may have the attribute, or not
         if not any(here is seen or here == seen for seen in values):
             values.append(here)
     return values
+
+
+def _may_be_asked_for(cell: Cell, base: State) -> bool:
+    """Whether a program can ask if there is something in `cell`: an attribute of what `base` knows."""
+    owner, name = cell
+    if isinstance(owner, Frame) and owner.kind != "class":
+        return False
+    return is_attribute(name) and (isinstance(owner, str) or base.get((owner, MADE)) is not None)

@@ -377,9 +377,9 @@ def _repeat(
             changes = after.above(base)
             if m.captures == captures:
                 base.pins -= 1
-            news = [cell for cell, value in changes.items() if _news(base, cell, value)]
-            if not left:
-                for cell in news:
+            news = any(_news(base, cell, value) for cell, value in changes.items())
+            if news and not left:  # it goes on changing
+                for cell in [cell for cell, value in changes.items() if _news(base, cell, value)]:
                     after.set(cell, loosened(base.get(cell), changes[cell]))
             m.state = after.settled(base)
             if not news:

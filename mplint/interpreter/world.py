@@ -68,6 +68,8 @@ class Layer:
     arguments: tuple[tuple[str, Value], ...]
     of_program: bool
     """Whether its class is the program's own."""
+    assigned: bool = False
+    """Whether its policy is not that of its construction, but assigned afterwards."""
 
     @property
     def hidden(self) -> bool:
@@ -272,10 +274,13 @@ class World:
         """Whether `model` went where it cannot be followed.
 
         What a function makes under a borrowed policy goes to a caller that was not seen, unless the function itself
-        trains it.
+        trains it. So does what a test makes of other files under a policy that it does not set: nobody but the test
+        takes it for a whole model.
         """
         address = model.instance.address
-        return address in self.machine.program.escaped or (self.borrowed and address not in self._compiled)
+        assumed = self.is_test and not model.policy.set_by and model.place.source.path != self.path
+        unseen = (self.borrowed or assumed) and address not in self._compiled
+        return unseen or address in self.machine.program.escaped
 
     @cached_property
     def _compiled(self) -> frozenset[Address]:
@@ -375,9 +380,9 @@ class World:
 
     def _layer(self, instance: Instance, info: LayerInfo) -> Layer:
         policy = wrappers.effective_policy(self.machine, instance)
-        return Layer(
-            instance, info.base, info.place, policy, info.asked, info.arguments, isinstance(instance.cls, Class)
-        )
+        of_program = isinstance(instance.cls, Class)
+        assigned = info.asked and info.asked_at is None
+        return Layer(instance, info.base, info.place, policy, info.asked, info.arguments, of_program, assigned)
 
     def layer_of(self, tensor: Tensor) -> Layer | None:
         """The layer that made `tensor`, models seen through."""

@@ -31,9 +31,10 @@ STEPS = 3
 SEED = 7
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
 _CARRY = frozenset(
-    "Cast ExpandDims Identity IdentityN PreventGradient Reshape Squeeze StopGradient StridedSlice Transpose".split()
+    "Cast ExpandDims GatherV2 Identity IdentityN PreventGradient Reshape ReverseV2 Slice SplitV Squeeze "
+    "StopGradient StridedSlice Tile Transpose Unpack".split()
 )
-"""Operations whose result is made of elements of their first operand."""
+"""Operations whose result is made of elements of their first operand; `Split` has it second."""
 
 
 def names_of_models(namespace: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -91,6 +92,8 @@ def softmax_of(tensor: Any) -> str | None:
     while True:
         if tensor.op.type in _CARRY:
             tensor = tensor.op.inputs[0]
+        elif tensor.op.type == "Split":
+            tensor = tensor.op.inputs[1]
         elif tensor.op.type in ("PartitionedCall", "StatefulPartitionedCall"):  # a tf.function inside
             called = tensor.op.graph._get_function(tensor.op.get_attr("f").name)
             inside = called.graph.outputs[tensor.value_index]

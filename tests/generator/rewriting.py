@@ -34,7 +34,9 @@ def rewritten(program: Program) -> Rewritten | None:
     """Ask mplint for it; None where nothing changes."""
     try:
         outcome = fix(*asked(program), unsafe=False)
-        text = outcome.files.get(FILE, program.source)
+        text = program.source
+        if FILE in outcome.files:  # as it is written, with its byte order mark
+            text = outcome.project.source(FILE).encode(outcome.files[FILE]).decode()
         wrong = [f"a fix of {finding.code} was withdrawn: {why}" for finding, why in outcome.withdrawn]
         if text != program.source:
             wrong += _faults(program, outcome, text)

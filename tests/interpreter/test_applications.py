@@ -168,3 +168,17 @@ def test_a_spelling_of_an_older_module() -> None:
     assert found is not None
     assert found.head == "keras.layers.Dense"
     assert found.output_dtypes["mixed_float16"] == "float16"
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+@pytest.mark.parametrize("module", ["mobilenet_v2", "resnet50", "efficientnet", "densenet"])
+def test_preprocessing_keeps_the_dtype_of_the_image(module: str, generation: str) -> None:
+    """So that a model behind it is seen to be a part of another."""
+    assert ends(
+        f"""
+        image = keras.Input((32, 32, 3))
+        prepared = keras.applications.{module}.preprocess_input(image)
+        model = keras.Model(image, layers.Dense(1, dtype="float32")(MobileNetV2()(prepared)))
+        """,
+        generation,
+    ) == [("float32", False)]

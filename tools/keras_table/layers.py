@@ -373,7 +373,7 @@ class Bench:
     def keeps(self) -> bool:
         """Whether a float32 layer stays float32 inside a TimeDistributed that computes in float16.
 
-        Keras 3's TimeDistributed runs the inner layer's code without its casts: only what casts by itself keeps its dtype.
+        Keras 3's TimeDistributed runs the inner layer's code without its casts: what casts by itself keeps its dtype.
         """
         if GENERATION == "2" or self.recipe.style != "one" or self.recipe.dtype == "string":
             return False  # Keras 2 calls the inner layer as it calls any other

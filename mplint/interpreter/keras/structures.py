@@ -67,32 +67,65 @@ def autocast(m: Machine, value: Value, dtype: str | None, place: Place) -> Value
     return changed(m, value, place, cast)
 
 
-def changed(m: Machine, value: Value, place: Place, change: Callable[[Tensor], Value], depth: int = 0) -> Value:
+def changed(m: Machine, value: Value, place: Place, change: Callable[[Tensor], Value]) -> Value:
     """`value` with `change` done to each tensor in it; the same object where nothing changes."""
     if isinstance(value, Tensor):
         return change(value)
-    if depth > DEEPEST:
+    if not isinstance(value, (Tuple, List, Dict, Choice)):
         return value
-    match value:
-        case Tuple():
-            items = tuple(changed(m, item, place, change, depth + 1) for item in value.items)
-            rest = changed(m, value.rest, place, change, depth + 1) if value.rest is not None else None
-            same = rest is value.rest and all(a is b for a, b in zip(items, value.items, strict=True))
-            return value if same else Tuple(items, rest)
-        case List():
-            held = m.items(value)
-            items_now = changed(m, held, place, change, depth + 1)
-            return value if items_now is held else items_now
-        case Dict():
-            entries = m.entries(value)
-            pairs = tuple((key, changed(m, held, place, change, depth + 1)) for key, held in entries.pairs)
-            if all(a[1] is b[1] for a, b in zip(pairs, entries.pairs, strict=True)):
-                return value
-            return m.new_dict(place, Entries(pairs, entries.rest))
-        case Choice():
-            return choice([changed(m, option, place, change, depth + 1) for option in value.options])
-        case _:
+    return _Change(m, place, change).of(value)
+
+
+class _Change:
+    """One change of a structure.
+
+    A container is changed once, however often it is held; one that holds itself stays as it is in there.
+    """
+
+    def __init__(self, m: Machine, place: Place, change: Callable[[Tensor], Value]) -> None:
+        self._m = m
+        self._place = place
+        self._change = change
+        self._context = m.context
+        self._done: dict[Value, Value] = {}
+        self._made = 0
+
+    def of(self, value: Value, depth: int = 0) -> Value:
+        """`value`, changed."""
+        if isinstance(value, Tensor):
+            return self._change(value)
+        if depth > DEEPEST:
             return value
+        match value:
+            case Tuple():
+                items = tuple(self.of(item, depth + 1) for item in value.items)
+                rest = self.of(value.rest, depth + 1) if value.rest is not None else None
+                same = rest is value.rest and all(a is b for a, b in zip(items, value.items, strict=True))
+                return value if same else Tuple(items, rest)
+            case List() | Dict():
+                if value not in self._done:
+                    self._done[value] = value
+                    self._done[value] = self._container(value, depth)
+                return self._done[value]
+            case Choice():
+                return choice([self.of(option, depth + 1) for option in value.options])
+            case _:
+                return value
+
+    def _container(self, value: List | Dict, depth: int) -> Value:
+        if isinstance(value, List):
+            held = self._m.items(value)
+            items = self.of(held, depth + 1)
+            return value if items is held else items
+        entries = self._m.entries(value)
+        pairs = tuple((key, self.of(item, depth + 1)) for key, item in entries.pairs)
+        if all(a[1] is b[1] for a, b in zip(pairs, entries.pairs, strict=True)):
+            return value
+        self._made += 1  # each dict is an object of its own
+        self._m.context = self._context.at(self._place, self._made)
+        result = self._m.new_dict(self._place, Entries(pairs, entries.rest))
+        self._m.context = self._context
+        return result
 
 
 def with_data(tensor: Tensor, data: bool) -> Tensor:
