@@ -376,6 +376,10 @@ class _Analysis:
                 "Keras code was seen, but no mixed precision policy: "
                 "--assume-policy mixed_float16 checks it as if one were set"
             )
+        cut = sorted({world.path for world in worlds if world.trace.cut})
+        if cut:
+            more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
+            yield f"{self._name(cut[0])}{more} does more than can be followed: not everything in it was checked"
         unclear = sorted({world.path for world in worlds if self._generation(world.path) is None})
         if unclear:
             yield (

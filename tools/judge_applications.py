@@ -153,7 +153,7 @@ def record(wanted: Sequence[Case], rows: Mapping[str, Mapping[str, Any]]) -> dic
         if row["error"] is not None:
             raise SystemExit(f"{case.id}: {row['error']}: {row['reason']}")
         if case.variant in ("top", "logits", "bare"):
-            cls, name, _ = row["head"][0]
+            cls, name = row["last"]
             heads[key].add((keras_api.canonical(f"keras.layers.{cls}"), name))
         outputs[key][case.policy].update((*row["symbolic"], *row["traced"], *row["computed"]))
     table: dict[str, dict[str, Any]] = defaultdict(dict)
@@ -176,6 +176,8 @@ def disagreements(wanted: Sequence[Case], rows: Mapping[str, Mapping[str, Any]])
         predicted = output_dtypes(case.source, case.generation).get("model")
         if predicted != row["traced"]:
             wrong.append(f"{case.id}: predicted {predicted}, is {row['traced']}")
+        if row["inputs"] != ["float32"] or row["policies"] != [case.policy]:
+            wrong.append(f"{case.id}: has inputs of {row['inputs']} and layers of {row['policies']}")
     return wrong
 
 

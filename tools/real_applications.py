@@ -7,7 +7,7 @@ A job holds `id` and `source`, a program that leaves a model called `model`.  A 
     id, error   the type of the exception that ended the program, else null, and its `reason`
     symbolic    the dtypes of the model's outputs as Keras states them
     traced      the dtypes that a traced call gives (Keras 3's symbolic dtypes can be wrong)
-    head        class, name and activation of the layers from the last one back to the first that has weights
+    last        class and name of the last layer
     policies    the dtype policies of the layers inside, its inputs aside
     computed    the dtypes of what the layers inside give, its inputs aside
     inputs      the dtypes of the model's inputs
@@ -62,19 +62,8 @@ def traced(model: Any) -> list[str]:
     return [dtype_name(tensor) for tensor in tf.nest.flatten(graph.get_concrete_function(*specs).structured_outputs)]
 
 
-def head_of(model: Any) -> list[list[str | None]]:
-    """The layers at the end, from the last one back to the first that has weights."""
-    found: list[list[str | None]] = []
-    for layer in reversed(model.layers):
-        activation = getattr(layer, "activation", None)
-        found.append([type(layer).__name__, layer.name, getattr(activation, "__name__", None)])
-        if layer.weights:
-            break
-    return found
-
-
 def policy_of(layer: Any) -> str:
-    return str(getattr(layer, "dtype_policy", layer._dtype_policy if GENERATION == "2" else None).name)
+    return str((layer._dtype_policy if GENERATION == "2" else layer.dtype_policy).name)
 
 
 def inside_of(model: Any) -> list[Any]:
@@ -97,7 +86,7 @@ def measure(job: dict[str, str]) -> dict[str, Any]:
         model = namespace["model"]
         row["symbolic"] = [dtype_name(tensor) for tensor in model.outputs]
         row["traced"] = traced(model)
-        row["head"] = head_of(model)
+        row["last"] = [type(model.layers[-1]).__name__, model.layers[-1].name]
         row["inputs"] = [dtype_name(tensor) for tensor in model.inputs]
         row["policies"] = sorted({policy_of(layer) for layer in inside_of(model)})
         row["computed"] = computed_in(model)

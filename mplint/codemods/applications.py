@@ -14,7 +14,7 @@ from mplint.codemods.rewrite import Evidence, row_of
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.keras import models
 from mplint.interpreter.values import Place
-from mplint.interpreter.world import End, Layer, World
+from mplint.interpreter.world import End, Layer, outputs_of
 from mplint.keras_api import Kind, kind, parameters
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -30,7 +30,7 @@ _FRESH: Final = ("network", "classifier", "logits_model")
 class BehindApplication:
     """`model = MobileNetV2(…)` without its activation, and a float32 Activation behind the whole of it."""
 
-    world: World
+    end: End
     path: str
     """The function of keras.applications."""
     place: Place
@@ -45,7 +45,7 @@ class BehindApplication:
             return None
         for made in models.steps([end.tensor]):
             if made.place is not None and kind(made.by) is Kind.APPLICATION:
-                return cls(end.world, made.by, made.place, chain[-1])
+                return cls(end, made.by, made.place, chain[-1])
         return None
 
     def fix(self, evidence: Evidence, *, counted_on: bool) -> Fix | None:
@@ -71,7 +71,9 @@ class BehindApplication:
         conflict = evidence.disagreement(self.place)
         if conflict is not None:
             return Fix(f"{message}, and see to it that {row_of(conflict)} still fits", Applicability.DISPLAY, edits)
-        shown = counted_on or _mentions_name(source, self.last)
+        # one more layer may change the order of the weights of a model with several ends
+        several = len(outputs_of(self.end.world, self.end.model)) > 1
+        shown = counted_on or several or _mentions_name(source, self.last)
         return Fix(message, Applicability.DISPLAY if shown else Applicability.SAFE, edits)
 
     def _activation(self, source: SourceFile, call: cst.Call) -> tuple[str, tuple[Edit, ...]]:
@@ -88,7 +90,7 @@ class BehindApplication:
 
     def _spelled(self, source: SourceFile, call: cst.Call) -> tuple[str, str, tuple[Edit, ...]] | None:
         """How the file writes Model and Activation, and the imports that this takes."""
-        bindings = self.world.module_bindings(source.path)
+        bindings = self.end.world.module_bindings(source.path)
         model, activation = (names.written(bindings, path) for path in ("keras.Model", "keras.layers.Activation"))
         missing = [*(["Model"] if model is None else []), *(["layers"] if activation is None else [])]
         edit = names.imported_beside(source, call.func, missing) if missing else None
@@ -98,7 +100,7 @@ class BehindApplication:
 
     def _position(self) -> int:
         """The place of the activation among the positional arguments; out of reach where only a keyword gives it."""
-        found = parameters(self.path, self.world.generation) or ()
+        found = parameters(self.path, self.end.world.generation) or ()
         return next((at for at, parameter in enumerate(found) if parameter.name == _ACTIVATION), 1 << 16)
 
 

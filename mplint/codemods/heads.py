@@ -158,7 +158,7 @@ class Float32End(Rewrite):
             text = text[1:-1]
         edits = (Edit(source.path, span, before + text + after),)
         if conflict is None and symbolic and len(outputs_of(self.end.world, self.end.model)) > 1:
-            what = "Cast to float32, if nothing counts on the order of the model's weights: one more layer may change it"
+            what = "Cast to float32, if nothing counts on the order of the model's weights: a layer more may change it"
             return Fix(what, Applicability.DISPLAY, edits)
         if conflict is None:
             return Fix("Cast to float32", Applicability.SAFE, edits)

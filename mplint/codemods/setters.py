@@ -73,7 +73,9 @@ class NamePolicy(Rewrite):
             return None
         text = str(node.evaluated_value)
         word = re.compile(rb"(['\"])%s\1" % re.escape(text.encode()))
-        alone = evidence.count(place.source.path, word) == 1 and not self.is_dtype
+        alone = evidence.count(place.source.path, word) == 1
+        if alone and self.is_dtype:
+            alone = _only_for_layers(evidence, place.source, node)
         level = Applicability.UNSAFE if alone else Applicability.DISPLAY
         return self._fix(level, _renamed(place.source, node, self.wanted))
 
@@ -251,6 +253,23 @@ def _policy_argument(call: cst.Call) -> cst.Arg | None:
     if "olicy" not in last:  # a layer: its first argument is something else
         return None
     return calls.argument_at(call, "name", 0)
+
+
+def _only_for_layers(evidence: Evidence, source: SourceFile, node: cst.SimpleString) -> bool:
+    """Whether the name that a constant is bound to is read as the `dtype=` of a call, and nowhere else."""
+    statement = source.parent(node)
+    match statement:
+        case cst.AnnAssign(target=cst.Name(value=name)) | cst.Arg(keyword=cst.Name(value=name)):
+            pass
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
+            pass
+        case _:
+            return False
+    word = re.escape(name.encode())
+    bound = rb"\b%s\s*(?::|=(?!=))" % word
+    passed = rb"\bdtype\s*=\s*[\w.]*(?<!\w)%s\b(?!\s*[.(\[])" % word
+    counts = [evidence.count(source.path, re.compile(words)) for words in (rb"\b%s\b" % word, bound, passed)]
+    return counts[2] > 0 and counts[0] == counts[1] + counts[2]
 
 
 def _renamed(source: SourceFile, node: cst.SimpleString, wanted: str) -> Edit:

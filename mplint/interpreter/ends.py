@@ -40,7 +40,7 @@ def _fault(end: End, pure: set[str | None], *, asked_in_vain: bool) -> EndFault 
     softmax = end.softmax_dtype in HALF
     if not softmax and end.dtype not in HALF:
         return None
-    if end.world.feeds_another(end):
+    if end.world.feeds_another(end) or end.is_outdated:
         return None
     if not softmax and (end.world.has_escaped(end.model) or end.world.is_settled(end.model)):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Value, choice, derived
+from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Unknown, Value, choice, derived
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -53,7 +53,10 @@ def get(m: Machine, arguments: Arguments, place: Place) -> Value:
         return default
     if isinstance(found, Maybe):
         return UNKNOWN
-    return derived("call", Api("os.environ.get"), *arguments.args) if found is None else found
+    if found is not None:
+        return found
+    given = derived("call", Api("os.environ.get"), *arguments.args)
+    return Unknown(given.symbol, (default,)) if isinstance(default, Const) and default != NONE else given
 
 
 def item(m: Machine, key: Value) -> Value:

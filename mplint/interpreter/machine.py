@@ -139,9 +139,12 @@ class Machine:
         """`del target.name`."""
         objects.delete_attribute(self, target, name, place)
 
-    def set_attribute(self, target: Value, name: str, value: Value, place: Place) -> None:
-        """`target.name = value`."""
-        objects.set_attribute(self, target, name, value, place)
+    def set_attribute(self, target: Value, name: str, value: Value, place: Place, *, plainly: bool = False) -> None:
+        """`target.name = value`; `plainly`, as `object` does it, whatever the class has to say."""
+        if plainly and isinstance(target, Instance):
+            objects.set_plainly(self, target, name, value, place)
+        else:
+            objects.set_attribute(self, target, name, value, place)
 
     def place(self, frame: Frame, node: cst.CSTNode) -> Place:
         """Where `node` stands."""

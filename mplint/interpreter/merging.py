@@ -65,6 +65,10 @@ def merge_entries(alternatives: list[Entries]) -> Entries:
         for key, value in entries.pairs:
             keys.setdefault(key, []).append(value)
     optional = frozenset(key for key, values in keys.items() if len(values) < len(alternatives))
+    for entries in alternatives if optional else ():
+        if entries.rest is not None:  # what stands under an unknown key may stand under this one
+            for key in optional.difference(key for key, _ in entries.pairs):
+                keys[key].append(entries.rest)
     optional = optional.union(*(entries.optional for entries in alternatives))
     pairs = tuple((key, choice(values)) for key, values in keys.items())
     if _in_different_order(alternatives):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
+from mplint import keras_api
 from mplint.interpreter import namespaces, records
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
@@ -16,7 +17,7 @@ from mplint.interpreter.code import dotted
 from mplint.interpreter.conditions import truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
-from mplint.interpreter.keras.info import keras_base
+from mplint.interpreter.keras.info import keras_base, keras_base_of
 from mplint.interpreter.state import MADE
 from mplint.interpreter.values import (
     ABSENT,
@@ -278,7 +279,7 @@ def _field_default(m: Machine, default: Value, place: Place) -> Value:
 def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Place) -> None:
     """`target.name = value`."""
     match target:
-        case Instance(address=address):
+        case Instance():
             if policies.assigned(m, target, name, value):
                 return
             if isinstance(target.cls, Class):
@@ -286,20 +287,10 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
                 if hook is not None:
                     m.call(Bound(target, hook), Arguments((Const(name), value)), place)
                     return
-                found = class_attribute(m, target.cls, name)
-                if isinstance(found, Property) and m.field(address, name) is None:
-                    if found.setter is not None:
-                        m.call(Bound(target, found.setter), Arguments((value,)), place)
-                    return
-                if isinstance(found, Instance) and isinstance(found.cls, Class) and "__set__" in m.program.hooks:
-                    setter = class_attribute(m, found.cls, "__set__")
-                    if setter is not None:
-                        m.call(Bound(found, setter), Arguments((target, value)), place)
-                        return
-            if name == "__dict__":
-                _set_namespace(m, target, value)
-                return
-            m.put(address, name, value)
+            set_plainly(m, target, name, value, place)
+            base = keras_base_of(m, target) if isinstance(target.cls, Class) else None
+            if base is not None and keras_api.kind(base) is not keras_api.Kind.MODEL:
+                m.use(value)  # a model inside a layer is a part of it
         case Class(frame=frame):
             m.bind(frame, name, value)
         case Module(frame=frame):
@@ -312,6 +303,25 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
             m.patch(target, name, value)
         case _:
             m.escape(value)
+
+
+def set_plainly(m: Machine, target: Instance, name: str, value: Value, place: Place) -> None:
+    """`object.__setattr__(target, name, value)`."""
+    if isinstance(target.cls, Class):
+        found = class_attribute(m, target.cls, name)
+        if isinstance(found, Property) and m.field(target.address, name) is None:
+            if found.setter is not None:
+                m.call(Bound(target, found.setter), Arguments((value,)), place)
+            return
+        if isinstance(found, Instance) and isinstance(found.cls, Class) and "__set__" in m.program.hooks:
+            setter = class_attribute(m, found.cls, "__set__")
+            if setter is not None:
+                m.call(Bound(found, setter), Arguments((target, value)), place)
+                return
+    if name == "__dict__":
+        _set_namespace(m, target, value)
+    else:
+        m.put(target.address, name, value)
 
 
 def _set(m: Machine, target: Value, name: str, value: Value, place: Place) -> bool:
@@ -362,7 +372,7 @@ def inherited(m: Machine, receiver: Value, name: str, arguments: Arguments, plac
         case "__setattr__", Instance(), (key, value):
             if isinstance(key, Const) and isinstance(key.value, str):
                 if not policies.assigned(m, receiver, key.value, value):
-                    m.put(receiver.address, key.value, value)
+                    set_plainly(m, receiver, key.value, value, place)
             else:
                 namespaces.loosen(m, Fields(receiver))
             return NONE

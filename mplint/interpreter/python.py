@@ -498,8 +498,10 @@ def _iter(m: Machine, arguments: Arguments, place: Place) -> Value:
 def _set_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`object.__setattr__(obj, name, value)`."""
     match arguments.args:
-        case (Instance() as target, name, value):
-            namespaces.write(m, Fields(target), name, value)
+        case (Instance() as target, Const(value=str(name)), value) if is_attribute(name):
+            m.set_attribute(target, name, value, place, plainly=True)
+        case (Instance() as target, _, _):
+            namespaces.loosen(m, Fields(target))
         case _:
             pass
     return NONE

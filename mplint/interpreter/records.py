@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING
 from mplint.interpreter import copying
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.values import UNKNOWN, Bound, Class, Const, Dict, Entries, Instance, List, Place, Tuple, Value
+from mplint.interpreter.values import (
+    UNKNOWN,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    Entries,
+    Instance,
+    List,
+    Place,
+    Tuple,
+    Value,
+    choice,
+)
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -28,6 +42,13 @@ def _fields_of(m: Machine, value: Value) -> list[str] | None:
 def replace(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`dataclasses.replace(obj, **changes)`."""
     value = arguments.args[0] if arguments.args else UNKNOWN
+    if isinstance(value, Choice):
+        outer, made = m.context, []
+        for index, option in enumerate(value.options):
+            m.context = outer.at(place, index)
+            made.append(replace(m, Arguments((option,), arguments.keywords, None, arguments.more), place))
+        m.context = outer
+        return choice(made)
     if not isinstance(value, Instance) or _fields_of(m, value) is None or not arguments.sure:
         return UNKNOWN
     names = _fields_of(m, value) or []

@@ -29,6 +29,7 @@ from mplint.interpreter.values import (
     Tuple,
     Value,
     choice,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -99,18 +100,23 @@ def _assign_item(m: Machine, frame: Frame, target: cst.Subscript, value: Value) 
         index = m.evaluate(frame, inner.value)
         set_item(m, container, index, value, place)
         return
-    if isinstance(container, List):
+    held = options(container)
+    for option in held:
+        if not isinstance(option, List):
+            continue
         bounds = slice_bounds(m, frame, inner)
-        items, fresh = m.items(container), sequences.iterate(m, value, place, whole=True)
+        items, fresh = m.items(option), sequences.iterate(m, value, place, whole=True)
+        if len(held) > 1:  # or another of them
+            bounds = None
         if bounds == slice(None, None, None):
-            m.put_items(container.address, fresh)
+            m.put_items(option.address, fresh)
         elif bounds is None or items.rest is not None or fresh.rest is not None:
-            m.put_items(container.address, Tuple((), choice([sequences.anything(items), sequences.anything(fresh)])))
+            m.put_items(option.address, Tuple((), choice([sequences.anything(items), sequences.anything(fresh)])))
         else:
             changed = list(items.items)
             with suppress(ValueError):  # of another length than an extended slice: the program's own error
                 changed[bounds] = fresh.items
-            m.put_items(container.address, Tuple(tuple(changed)))
+            m.put_items(option.address, Tuple(tuple(changed)))
 
 
 def slice_bounds(m: Machine, frame: Frame, node: cst.BaseSlice) -> slice | None:

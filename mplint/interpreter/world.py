@@ -126,6 +126,16 @@ class End:
         return self.tensor.dtype
 
     @property
+    def is_outdated(self) -> bool:
+        """Whether a layer of its model was given another policy when the graph was there: it runs otherwise since."""
+        layers_of_end = (core(self.tensor).made.layer, self.softmax.layer if self.softmax is not None else None)
+        state = self.world.machine.state
+        return any(
+            each is not None and state.get((each.address, "@reassigned")) is not None
+            for each in (self.model.instance, *layers_of_end)
+        )
+
+    @property
     def softmax(self) -> Made | None:
         """The softmax whose values the output carries."""
         return self.tensor.softmax
@@ -307,7 +317,7 @@ class World:
         )
 
     def _ends_in_outputs(self, model: Model) -> bool:
-        """Whether what `model` gives is meant as a result: a backbone's features are only where it is trained itself."""
+        """Whether what `model` gives is meant as a result: a backbone's features only where it is trained itself."""
         return model.form != "other" and (model.form != "backbone" or model.instance.address in self._compiled)
 
     def feeds_another(self, end: End) -> bool:

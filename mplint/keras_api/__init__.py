@@ -18,7 +18,7 @@ from mplint.keras_api.layers import (
     layer_result,
     policy_follows,
 )
-from mplint.keras_api.names import Kind, canonical, dtype_name, generations, kind, names, versions
+from mplint.keras_api.names import Kind, canonical, dtype_name, generations, kind, last_words, names, versions
 from mplint.keras_api.operations import (
     Clash,
     Operand,
@@ -76,6 +76,7 @@ __all__ = [
     "is_refused",
     "keeps_dtype",
     "kind",
+    "last_words",
     "layer_of_function",
     "layer_output_dtype",
     "layer_result",

@@ -115,6 +115,11 @@ def names() -> frozenset[str]:
     return frozenset(section("names", "names"))
 
 
+def last_words() -> frozenset[str]:
+    """The last words of all names, canonical or not: what modules may call their members."""
+    return frozenset(path.rpartition(".")[2] for part in ("names", "aliases") for path in section("names", part))
+
+
 def versions() -> dict[str, str]:
     """The versions of the packages that the table was made from."""
     return dict(section("names", "versions"))

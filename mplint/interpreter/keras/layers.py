@@ -18,6 +18,7 @@ from mplint.interpreter.values import (
     UNKNOWN,
     Api,
     Bound,
+    Choice,
     Class,
     Const,
     Dict,
@@ -35,6 +36,7 @@ from mplint.interpreter.values import (
     alternatives,
     choice,
     compute_dtype,
+    options,
 )
 from mplint.keras_api import Kind
 
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 
 _OWN_DTYPES: Final = frozenset({"keras.layers.InputLayer"})
 """What takes `dtype=` as the dtype of data and not as a policy."""
+
+_FAR: Final = 64
+"""More operations than these are not followed back to the models that they work on."""
 
 
 # -- construction
@@ -150,11 +155,18 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
 
 
 def feed(m: Machine, inputs: tuple[Tensor, ...]) -> None:
-    """The results of models that go into another layer or model make those models parts of something larger."""
-    for tensor in inputs:
-        for way in alternatives(tensor):
+    """The results of models that go into another layer or model make those models parts of something larger.
+
+    Also behind operations (`head(tf.concat([encoder(a), encoder(b)], 0))`).
+    """
+    stack, seen = list(inputs), 0
+    while stack and seen < _FAR:
+        seen += 1
+        for way in alternatives(stack.pop()):
             if way.made.kind == "model" and way.made.layer is not None:
                 m.record(ModelUsed(way.made.layer))
+            elif way.made.kind in ("operation", "cast"):
+                stack.extend(way.made.operands)
 
 
 def run_call(
@@ -305,10 +317,22 @@ def constants(m: Machine, info: LayerInfo) -> dict[str, object]:
         elif isinstance(value, Const):
             found[name] = value.value
         else:
-            path = value.path if isinstance(value, Api) else None
-            activation = keras_api.activation_of(path) if path is not None else None
-            found[name] = activation if activation is not None else keras_api.OPAQUE
+            # which of several activations it is does not matter to the dtype
+            activations = [_activation_name(option) for option in options(value)]
+            found[name] = keras_api.OPAQUE if None in activations else activations[0]
     return found
+
+
+def _activation_name(value: Value) -> str | None:
+    match value:
+        case Const(value=str(name)):
+            return keras_api.activation_of(name)
+        case Const(value=None):
+            return "linear"
+        case Api(path=path):
+            return keras_api.activation_of(path)
+        case _:
+            return None
 
 
 def _activated(m: Machine, info: LayerInfo, computed: Tensor, place: Place) -> Tensor | None:
@@ -337,6 +361,8 @@ def is_softmax(m: Machine, activation: Value, compute: str | None, place: Place)
             return keras_api.activation_of(name) == "softmax"
         case Api(path=path):
             return keras_api.activation_of(path) == "softmax"
+        case Choice():
+            return any(is_softmax(m, option, compute, place) for option in activation.options)
         case Function() | Bound():
             probe = Tensor(compute, Made("argument", place, m.context), False)
             state, events = m.state, len(m.trace.events)

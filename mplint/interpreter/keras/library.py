@@ -21,9 +21,10 @@ from mplint.interpreter.keras import (
     strategies,
     surgery,
     tensors,
+    training,
 )
 from mplint.interpreter.keras.info import LayerInfo, info_of, is_layer_path, keras_base_of, spelled_of
-from mplint.interpreter.trace import Compiled, Ran, VariableMade
+from mplint.interpreter.trace import Compiled, Opened, Ran, VariableMade
 from mplint.interpreter.values import (
     NEVER,
     NONE,
@@ -59,6 +60,7 @@ _HARMLESS: Final = (
     "absl.logging.",
     "tensorflow.print",
     "tensorflow.summary.",
+    "tensorflow.train.Checkpoint",
     "warnings.",
     "os.",
     "sys.",
@@ -506,6 +508,7 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             for key, value in arguments.keywords:
                 m.put(receiver.address, key, value)
             m.record(Compiled(receiver, place, m.context, policies.current(m, spelled_of(receiver))))
+            training.run_steps(m, receiver, place)
             return NONE
         if name in ("add_weight", "add_variable"):
             return _weight(m, receiver, info.policy, arguments, place)
@@ -513,8 +516,11 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             return calling.call(m, receiver, arguments, place)
         if name == "call":
             return _inherited_call(m, receiver, arguments, place)
+        if name in ("get_config", "to_json"):  # a pattern for another model
+            m.record(Opened(receiver))
         if name in _RUNS:
             m.record(Ran(receiver, place, name, policies.current(m, spelled_of(receiver))))
+            training.run_steps(m, receiver, place)
         if name in _NEUTRAL or is_layer_path(info.base):
             return UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:

@@ -54,5 +54,5 @@ def _names_below(path: str) -> list[str]:
     if keras_api.kind(canonical) is not Kind.MODULE:
         return []
     # a name may have its home elsewhere: keras.models.Sequential is keras.Sequential
-    names = {name.rpartition(".")[2] for name in keras_api.names()}
-    return sorted(name for name in names if not name.startswith("_") and keras_api.kind(f"{canonical}.{name}"))
+    words = keras_api.last_words()
+    return sorted(name for name in words if not name.startswith("_") and keras_api.kind(f"{canonical}.{name}"))

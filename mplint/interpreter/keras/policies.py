@@ -15,6 +15,7 @@ from mplint.interpreter.values import (
     FLOATS,
     HALF_POLICIES,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     ApiMethod,
@@ -252,4 +253,9 @@ def assigned(m: Machine, target: Instance, name: str, value: Value) -> bool:
         return False
     policy = as_policy(m, value, Policy(None))
     m.state.set((target.address, "@layer"), LayerInfo(info.base, info.arguments, policy, True, info.place))
+    if m.state.get((target.address, "@output")) is not None:  # a graph that is there already runs otherwise from now on
+        m.state.set((target.address, "@reassigned"), TRUE)
+        of = m.state.get((target.address, "@of"))
+        if isinstance(of, Instance):
+            m.state.set((of.address, "@reassigned"), TRUE)
     return True

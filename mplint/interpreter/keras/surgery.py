@@ -55,7 +55,9 @@ def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: b
                 return _inputs_of(m, value, name)
             case "layers" | "_layers":
                 return _layers_of(m, value, place)
-            case "optimizer":
+            case "optimizer" | "variables" | "trainable_variables" | "non_trainable_variables":
+                return UNKNOWN
+            case "weights" | "trainable_weights" | "non_trainable_weights" | "losses":
                 return UNKNOWN
             case "name":
                 return UNKNOWN
@@ -189,6 +191,8 @@ def clone(m: Machine, arguments: Arguments, place: Place) -> Value:
     """
     model = arguments.get("model", 0)
     own = arguments.get("clone_function", 2)
+    if isinstance(model, Instance):
+        m.record(Opened(model))
     if not isinstance(model, Instance) or (own is not None and own != NONE) or not arguments.sure:
         return UNKNOWN
     form = models.form_of(m, model)

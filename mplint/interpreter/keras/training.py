@@ -1,0 +1,26 @@
+"""What `compile`, `fit` and `evaluate` bring into play: the steps that a model of the program defines itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.values import TRUE, UNKNOWN, Bound, Class, Function, Instance, Place
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_STEPS: Final = ("train_step", "test_step", "predict_step", "compute_loss")
+"""The methods that the library calls on each batch."""
+
+
+def run_steps(m: Machine, model: Instance, place: Place) -> None:
+    """Run the steps of `model` once, on data of which nothing is known: what they call is used there."""
+    if not isinstance(model.cls, Class) or m.state.get((model.address, "@stepped")) is not None:
+        return
+    m.state.set((model.address, "@stepped"), TRUE)
+    for name in _STEPS:
+        method = class_attribute(m, model.cls, name)
+        if isinstance(method, Function):
+            m.call(Bound(model, method), Arguments((), (), UNKNOWN), place)
