@@ -39,6 +39,8 @@ VARIANTS: Final = {
     "maximum": ', include_top=False, pooling="max"',
     "bare": ", include_preprocessing=False",
 }
+SIZED: Final = "NASNet"
+"""Built for images of any size, these take none in tf-keras: their layers do not fit each other."""
 POLICIES: Final = {
     "mixed_float16": tuple(VARIANTS),
     "mixed_bfloat16": ("top", "logits", "headless"),
@@ -64,10 +66,11 @@ class Case:
     @property
     def source(self) -> str:
         """The program's text."""
+        sized = ", input_shape=(224, 224, 3)" if self.application.startswith(SIZED) else ""
         return (
             "import tensorflow as tf\n"
             f'tf.keras.mixed_precision.set_global_policy("{self.policy}")\n'
-            f"model = tf.keras.applications.{self.application}(weights=None{VARIANTS[self.variant]})\n"
+            f"model = tf.keras.applications.{self.application}(weights=None{VARIANTS[self.variant]}{sized})\n"
         )
 
 

@@ -33,6 +33,8 @@ os.environ.update(
 )
 LARGEST = 3 << 20
 """In KiB."""
+ANY_SIZE = 96
+"""Of the images, where the model is built for any size."""
 RESULTS = os.dup(1)
 os.dup2(2, 1)  # what Keras prints goes to standard error
 
@@ -57,7 +59,7 @@ def outputs_of(layer: Any) -> list[Any]:
 
 
 def traced(model: Any) -> list[str]:
-    specs = [tf.TensorSpec([1, *(size or 96 for size in given.shape[1:])], given.dtype) for given in model.inputs]
+    specs = [tf.TensorSpec([1, *(size or ANY_SIZE for size in given.shape[1:])], given.dtype) for given in model.inputs]
     graph = tf.function(lambda *given: model(given[0] if len(given) == 1 else list(given), training=False))
     return [dtype_name(tensor) for tensor in tf.nest.flatten(graph.get_concrete_function(*specs).structured_outputs)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -81,6 +82,7 @@ def run() -> NoReturn:
 
     Python would first take apart, object by object, the hundreds of MiB that a run on a large project has made.
     """
+    gc.disable()  # for the same reason: nothing is worth looking for in what is dropped as a whole
     status: object = 0
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed when Python started

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -137,6 +138,8 @@ class _Run:
     def _look(self, project: Project) -> Report:
         if not self._targets:
             return Report(())
+        if project is not self._original:
+            gc.collect()  # the look before has left all its runs in circles
         return confine(analyze(project, self._targets, self._settings), self._targets, self._untouched)
 
     def _project_with(self, texts: Mapping[Path, str]) -> Project:

@@ -233,8 +233,7 @@ def run(
         entry.pins = pins  # the states in which the function was left end here
     m.resume(entry, states, symbols)
     if not code.has_closures:
-        for name in code.locals:
-            m.state.cells.pop((frame, name), None)
+        m.state.drop(frame, code.locals)
     if code.is_generator:
         items = Tuple(tuple(activation.yields)) if len(states) == 1 and not activation.exits[1:] else None
         if items is None or activation.loose:

@@ -24,6 +24,7 @@ GLOBAL: Final = object()
 POLICY: Final[Cell] = (GLOBAL, "policy")
 
 _MISSING: Final = object()
+_NO_INDEX: Final[tuple[int, dict[object, list[str]]]] = (0, {})
 
 
 def is_attribute(name: str) -> bool:
@@ -38,13 +39,14 @@ class State:
     and it must not be written.
     """
 
-    __slots__ = ("cells", "depth", "parent", "pins")
+    __slots__ = ("_index", "cells", "depth", "parent", "pins")
 
     def __init__(self, parent: State | None = None, cells: dict[Cell, object] | None = None) -> None:
         self.parent = parent
         self.cells: dict[Cell, object] = {} if cells is None else cells
         self.depth: int = parent.depth + 1 if parent else 0
         self.pins = 0
+        self._index = _NO_INDEX
 
     def get(self, cell: Cell) -> object | None:
         """The contents of `cell`, or None when nothing was written there."""
@@ -65,12 +67,28 @@ class State:
             layer = layer.parent
         found: dict[str, object] = {}
         for layer in reversed(layers):
-            found.update({name: content for (holder, name), content in layer.cells.items() if holder is owner})
+            found.update({name: layer.cells[(owner, name)] for name in layer._names(owner)})
         return found
+
+    def _names(self, owner: object) -> Iterable[str]:
+        """What is written of `owner` in this layer; that cells have come since is seen by their number."""
+        size, index = self._index
+        if size != len(self.cells):
+            index = {}
+            for holder, name in self.cells:
+                index.setdefault(holder, []).append(name)
+            self._index = (len(self.cells), index)
+        return index.get(owner, ())
 
     def set(self, cell: Cell, value: object) -> None:
         """Write `cell`."""
         self.cells[cell] = value
+
+    def drop(self, owner: object, names: Iterable[str]) -> None:
+        """Forget what this layer has written to `names` of `owner`."""
+        for name in names:
+            self.cells.pop((owner, name), None)
+        self._index = _NO_INDEX
 
     def fork(self) -> State:
         """A state that starts as this one; this one must not be written while the fork lives."""
@@ -145,11 +163,12 @@ def _contents(
 ) -> list[object]:
     """The different contents of `cell`, which is `value` in `change`, in the order of the states."""
     values: list[object] = []
+    owner = cell[0]
     for other in changes:
         here = value if other is change else other.get(cell, _MISSING)
         if here is _MISSING:
             # what an arm has made itself is not below
-            here = None if (cell[0], MADE) in change else base.get(cell)
+            here = None if type(owner) is not Frame and (owner, MADE) in change else base.get(cell)
             if here is None:  # what one arm never made cannot be used behind the join unless the other arm was taken
                 if not _may_be_asked_for(cell, base):
                     continue
