@@ -149,8 +149,13 @@ def join(states: list[State], merge: Callable[[Cell, list[object]], object]) -> 
     changes = [state.above(base) for state in states]
     cells: dict[Cell, object] = {}
     for change in changes:
+        others = [other for other in changes if other is not change]
+        # what one arm alone has made is as that arm left it: most of what a join sees
+        fresh = {owner for owner, name in change if name == MADE and base.get((owner, MADE)) is None}
         for cell, value in change.items():
-            if cell not in cells:
+            if cell[0] in fresh and not any(cell in other for other in others):
+                cells[cell] = value
+            elif cell not in cells:
                 values = _contents(cell, value, changes, change, base)
                 cells[cell] = value if len(values) == 1 else merge(cell, values)
                 if len(values) > 1 and any(content is ABSENT for content in values):
