@@ -93,9 +93,12 @@ def _truth_of_object(m: Machine, value: Instance, cls: Class) -> bool | None:
             return truth(m, m.call(Bound(value, method), Arguments(), value.address.place))
     if m.field(value.address, "@fields") is not None:  # a NamedTuple is true while it has fields
         return True
-    return None if {"builtins.dict", "builtins.list", "builtins.set", "builtins.int", "enum.Flag"} & {
-        entry.path for entry in cls.mro if isinstance(entry, Api)
-    } else True
+    return (
+        None
+        if {"builtins.dict", "builtins.list", "builtins.set", "builtins.int", "enum.Flag"}
+        & {entry.path for entry in cls.mro if isinstance(entry, Api)}
+        else True
+    )
 
 
 def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool | None, Symbol | None, bool, Narrowed]:

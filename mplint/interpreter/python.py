@@ -647,9 +647,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "locals": _locals,
     "exec": _exec,
     "eval": _exec,
-    "callable": lambda m, arguments, place: (
-        _callable(m, arguments.args[0]) if arguments.args else UNKNOWN
-    ),
+    "callable": lambda m, arguments, place: _callable(m, arguments.args[0]) if arguments.args else UNKNOWN,
 }
 
 

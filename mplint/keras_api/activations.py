@@ -15,6 +15,7 @@ _LAST: Final = re.compile(
     r"keras\.layers\.(Activation|Dense|EinsumDense|(Depthwise|Separable)?Conv[123]D(Transpose)?)$"
 )
 
+
 def activation_of(value: object) -> str | None:
     """The name Keras gives an activation: from that string, or from the path of its function or layer; else None.
 

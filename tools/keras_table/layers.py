@@ -369,7 +369,6 @@ class Bench:
             found.add("own" if result == computed[outer] else "inner" if result == computed[inner] else "?")
         return found.pop() if len(found) == 1 else None
 
-
     def keeps(self) -> bool:
         """Whether a float32 layer stays float32 inside a TimeDistributed that computes in float16.
 

@@ -67,7 +67,9 @@ class Comparison:
             case List():
                 self._list(real, said, path)
             case Dict():
-                if self._claim(isinstance(real, (dict, types.MappingProxyType)) or hasattr(real, "keys"), real, "a dict", path):
+                if self._claim(
+                    isinstance(real, (dict, types.MappingProxyType)) or hasattr(real, "keys"), real, "a dict", path
+                ):
                     self._entries(real, said, path)
             case Range():
                 self._claim(real == range(said.start, said.stop, said.step), real, said, path)
@@ -154,7 +156,12 @@ class Comparison:
         held = list(real)
         for item in said.items:
             if isinstance(item, Const):
-                self._claim(any(_same(one, item.value) for one in held) or item.value in held, real, f"with {item.value!r}", path)
+                self._claim(
+                    any(_same(one, item.value) for one in held) or item.value in held,
+                    real,
+                    f"with {item.value!r}",
+                    path,
+                )
         constants = [item.value for item in said.items if isinstance(item, Const)]
         if said.rest is None and len(constants) == len(said.items):
             self._claim(len(held) == len(constants), real, constants, path)
@@ -162,25 +169,25 @@ class Comparison:
 
     def _entries(self, real: object, said: Dict, path: str) -> None:
         entries = self.machine.entries(said)
-        real = dict(real)  # type: ignore[call-overload]
-        left = dict(real)
+        there_is: dict[object, object] = dict(real)  # type: ignore[call-overload]
+        left = dict(there_is)
         certain = 0
         for key, value in entries.pairs:
             if not isinstance(key, Const):
                 self.unknown += 1
                 continue
             certain += 1
-            there = key.value in real
+            there = key.value in there_is
             optional = key in entries.optional
             if there:
-                self.check(left.pop(key.value, real[key.value]), value, f"{path}[{key.value!r}]")
+                self.check(left.pop(key.value, there_is[key.value]), value, f"{path}[{key.value!r}]")
             elif not optional:
                 self.wrong.append(f"{path} has no key {key.value!r}")
         if entries.rest is None and certain == len(entries.pairs):
             self._claim(not left, real, f"without {list(left)}", path)
-            said_keys = [key.value for key, _ in entries.pairs if isinstance(key, Const) and key.value in real]
+            said_keys = [key.value for key, _ in entries.pairs if isinstance(key, Const) and key.value in there_is]
             if not entries.optional:
-                self._claim(said_keys == list(real), list(real), said_keys, f"keys of {path}")
+                self._claim(said_keys == list(there_is), list(there_is), said_keys, f"keys of {path}")
         else:
             self.unknown += 1
             for key_, held in left.items():

@@ -9,7 +9,11 @@ from tests.generator.language.expressions import fill
 def shared(a: Author) -> None:
     """One list under several names, in several containers."""
     inner, outer, table = a.fresh("inner"), a.fresh("outer"), a.fresh("table")
-    a.do(fill(a, f"{inner} = <is>"), f"{outer} = [{inner}, {inner}, 5]", f"{table} = {{'x': {inner}, 'y': {{'z': {inner}}}}}")
+    a.do(
+        fill(a, f"{inner} = <is>"),
+        f"{outer} = [{inner}, {inner}, 5]",
+        f"{table} = {{'x': {inner}, 'y': {{'z': {inner}}}}}",
+    )
     if a.chance(0.4):
         a.needs("import copy")
 
@@ -64,7 +68,18 @@ def iterators(a: Author) -> None:
         if a.chance(0.3):
             a.do(f"for item in {made}:\n    {a.pick(('break', 'pass', 'last = item'))}")
         else:
-            a.look(a.pick((f"next({made}, 'over')", f"list({made})", f"len(list({made}))", f"tuple({made})", f"[x for x in {made}]", f"5 in {made}")))
+            a.look(
+                a.pick(
+                    (
+                        f"next({made}, 'over')",
+                        f"list({made})",
+                        f"len(list({made}))",
+                        f"tuple({made})",
+                        f"[x for x in {made}]",
+                        f"5 in {made}",
+                    )
+                )
+            )
     items = a.fresh("v")
     a.do(fill(a, f"{items} = [1, *<is>, 2]"))
     a.names[INTS].append(items)
@@ -81,7 +96,17 @@ def iterators(a: Author) -> None:
 def collected(a: Author) -> None:
     """OrderedDict, defaultdict, Counter, ChainMap, deque."""
     a.needs("import collections")
-    kind = a.pick(("defaultdict(list)", "defaultdict(int)", "OrderedDict()", "Counter()", "OrderedDict(a=1)", "Counter('abca')", "ChainMap({'a': 1}, {'b': 2})"))
+    kind = a.pick(
+        (
+            "defaultdict(list)",
+            "defaultdict(int)",
+            "OrderedDict()",
+            "Counter()",
+            "OrderedDict(a=1)",
+            "Counter('abca')",
+            "ChainMap({'a': 1}, {'b': 2})",
+        )
+    )
     one = a.bind("collection", f"collections.{kind}", "coll")
     steps = {
         "defaultdict(list)": ("{0}['a'].append(<i>)", "{0}['b'] += [<i>]", "{0}['c']", "{0}.pop('a', None)"),
@@ -89,8 +114,25 @@ def collected(a: Author) -> None:
     }.get(kind, ("{0}['a'] = <i>", "{0}.update(<d>)", "{0}.pop('a', None)", "{0}.setdefault('b', <i>)"))
     for _ in range(2 + a.choices.below(4)):
         a.do(fill(a, a.pick(steps).format(one)))
-        a.look(fill(a, a.pick((f"{one}.get('a')", f"'c' in {one}", f"dict({one})", f"len({one})", f"list({one})", f"{one} == {{}}", f"isinstance({one}, dict)",
-                       f"type({one}).__name__", f"sorted({one}.items())" if "list" not in kind else f"sorted({one})", f"{one}.get('b', <i>)"))))
+        a.look(
+            fill(
+                a,
+                a.pick(
+                    (
+                        f"{one}.get('a')",
+                        f"'c' in {one}",
+                        f"dict({one})",
+                        f"len({one})",
+                        f"list({one})",
+                        f"{one} == {{}}",
+                        f"isinstance({one}, dict)",
+                        f"type({one}).__name__",
+                        f"sorted({one}.items())" if "list" not in kind else f"sorted({one})",
+                        f"{one}.get('b', <i>)",
+                    )
+                ),
+            )
+        )
     if "Counter" in kind:
         a.look(f"{one}['missing']", f"{one}.most_common(1)", f"sum({one}.values())")
     queue = a.bind("deque", fill(a, "collections.deque(<is>, maxlen=3)"), "queue")
@@ -121,18 +163,42 @@ def subclassed(a: Author) -> None:
     if base == "list":
         one = a.bind("object", fill(a, f"{cls}(<is>)"), "table")
         a.do(fill(a, f"{one}.append(<i>)"))
-        a.look(f"{one}.first()", f"len({one})", f"{one}[-1]", f"list({one})", f"isinstance({one}, list)", f"bool({one})", f"{one} == [1]")
+        a.look(
+            f"{one}.first()",
+            f"len({one})",
+            f"{one}[-1]",
+            f"list({one})",
+            f"isinstance({one}, list)",
+            f"bool({one})",
+            f"{one} == [1]",
+        )
         return
     one = a.bind("object", fill(a, f"{cls}({a.pick(('', 'units=<i>', '<d>'))})"), "table")
     for _ in range(1 + a.choices.below(3)):
-        a.do(fill(a, a.pick((f"{one}.units = <i>", f"{one}['rate'] = <i>", f"{one}.update(a=<i>)", f"{one}.pop('a', None)", f"{one}.setdefault('b', <i>)"))))
+        a.do(
+            fill(
+                a,
+                a.pick(
+                    (
+                        f"{one}.units = <i>",
+                        f"{one}['rate'] = <i>",
+                        f"{one}.update(a=<i>)",
+                        f"{one}.pop('a', None)",
+                        f"{one}.setdefault('b', <i>)",
+                    )
+                ),
+            )
+        )
     a.look(f"{one}.get('units')", f"'units' in {one}", f"getattr({one}, 'units', None)", f"hasattr({one}, 'b')", f"dict({one})", f"len({one})",
            f"getattr({one}, 'rate', 0)", f"isinstance({one}, dict)", f"vars({one})", f"bool({one})", f"sorted({one})")  # fmt: skip
 
 
 def merged(a: Author) -> None:
     """Settings from several places, as training scripts put them together."""
-    defaults, user = a.bind(MAPPING, fill(a, "{'units': <i>, 'rate': <i>, **<d>}"), "defaults"), a.bind(MAPPING, fill(a, "<d>"), "user")
+    defaults, user = (
+        a.bind(MAPPING, fill(a, "{'units': <i>, 'rate': <i>, **<d>}"), "defaults"),
+        a.bind(MAPPING, fill(a, "<d>"), "user"),
+    )
     name = a.fresh("config")
     a.do(a.pick((
         f"{name} = {{**{defaults}, **{user}}}", f"{name} = {defaults} | {user}", f"{name} = dict({defaults})\n{name}.update({user})",
@@ -140,7 +206,20 @@ def merged(a: Author) -> None:
         f"{name} = {defaults}\n{name} |= {user}", f"{name} = {{k: {user}.get(k, v) for k, v in {defaults}.items()}}",
     )))  # fmt: skip
     with a.inside(f"if {a.unknown()}:"):
-        a.do(fill(a, a.pick((f"{name}['units'] = <i>", f"{name}['late'] = <i>", f"{name}.pop('rate', None)", f"{name} = {{}}", f"{name}.update(late=1)"))))
+        a.do(
+            fill(
+                a,
+                a.pick(
+                    (
+                        f"{name}['units'] = <i>",
+                        f"{name}['late'] = <i>",
+                        f"{name}.pop('rate', None)",
+                        f"{name} = {{}}",
+                        f"{name}.update(late=1)",
+                    )
+                ),
+            )
+        )
     a.names[MAPPING].append(name)
     a.look(f"{name}.get('units')", f"'late' in {name}", f"{name}.get('late', 0)", f"sorted({name})", f"len({name})", f"{defaults}", f"'rate' in {name}",
            f"{name} == {defaults}", f"list({name}.items())[:1]", f"{name}.get('rate', -1)")  # fmt: skip

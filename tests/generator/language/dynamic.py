@@ -15,11 +15,27 @@ def namespaces(a: Author) -> None:
         f"globals().pop('{name}')\n{name} = <i>", f"for key in ('{name}', '{other}'):\n    globals()[key] = <i>",
         f"globals()['{name}'] += 1", f"globals().update({{'{name}': <i>, '{other}': <i>}})",
     ))))  # fmt: skip
-    a.look(name, f"globals().get('{name}')", f"'{other}' in globals()", f"globals().get('{other}', None)", f"globals()['{name}']")
+    a.look(
+        name,
+        f"globals().get('{name}')",
+        f"'{other}' in globals()",
+        f"globals().get('{other}', None)",
+        f"globals()['{name}']",
+    )
     if a.chance(0.4):
         function = a.fresh("f")
         with a.function(f"def {function}(x):", x=INT):
-            a.do(a.pick((f"globals()['{name}'] = x", "y = 3\nreturn sorted(locals())", "return locals().get('x')", "return dict(locals())", "del x\nreturn 'x' in locals()")))
+            a.do(
+                a.pick(
+                    (
+                        f"globals()['{name}'] = x",
+                        "y = 3\nreturn sorted(locals())",
+                        "return locals().get('x')",
+                        "return dict(locals())",
+                        "del x\nreturn 'x' in locals()",
+                    )
+                )
+            )
         a.look(fill(a, f"{function}(<i>)"), name)
 
 
@@ -69,8 +85,24 @@ def environment(a: Author) -> None:
     with a.inside(f"class {cls}:"):
         a.do('policy = "float32"', "amp = False")
     with a.inside(f"if {a.unknown()}:"):
-        a.do(a.pick((f'{cls}.policy = "mixed_float16"', f"{cls}.amp = True", f"{cls}.late = 1", f"setattr({cls}, 'amp', True)", f"del {cls}.amp")))
-    a.look(f"{cls}.policy", f"getattr({cls}, 'amp', None)", f"hasattr({cls}, 'late')", f"{cls}().policy", f"getattr({cls}(), 'late', 5)")
+        a.do(
+            a.pick(
+                (
+                    f'{cls}.policy = "mixed_float16"',
+                    f"{cls}.amp = True",
+                    f"{cls}.late = 1",
+                    f"setattr({cls}, 'amp', True)",
+                    f"del {cls}.amp",
+                )
+            )
+        )
+    a.look(
+        f"{cls}.policy",
+        f"getattr({cls}, 'amp', None)",
+        f"hasattr({cls}, 'late')",
+        f"{cls}().policy",
+        f"getattr({cls}(), 'late', 5)",
+    )
 
 
 def abstract(a: Author) -> None:
@@ -79,7 +111,9 @@ def abstract(a: Author) -> None:
     a.needs("import typing")
     base, cls = a.fresh("Abstract"), a.fresh("Concrete")
     log = a.bind("log", "[]", "log")
-    with a.inside(f"class {base}({a.pick(('abc.ABC', 'metaclass=abc.ABCMeta', 'typing.Generic[typing.TypeVar(chr(84))]'))}):"):
+    with a.inside(
+        f"class {base}({a.pick(('abc.ABC', 'metaclass=abc.ABCMeta', 'typing.Generic[typing.TypeVar(chr(84))]'))}):"
+    ):
         if a.chance(0.4):
             with a.function("def __init_subclass__(cls, **kwargs):"):
                 a.do(f"{log}.append(cls.__name__)", "cls.tag = 'sub'")

@@ -293,7 +293,7 @@ def loops_over_functions(a: Author) -> None:
         f"list(map({table}['next'], [1, 2]))",
         f"{table}.get('none', len)('abc')",
         f"max([3, -7], key={table}['abs'])",
-        f"sorted(['bb', 'a'], key=len)[0]",
+        "sorted(['bb', 'a'], key=len)[0]",
     )
     a.names[MAPPING].append(a.bind("mapping", f"{{name: f(4) for name, f in {table}.items()}}", "mapped"))
 

@@ -56,8 +56,17 @@ def walk(a: Author) -> None:
         a.do(f"units = {expression(a, INT)}", "count = 0", "shared = []")
         with a.function("def __init__(self, rate=0.5, **kwargs):"):
             a.do("self.rate = rate")
-            a.do(a.pick(("self.__dict__.update(kwargs)", "for key, value in kwargs.items():\n    setattr(self, key, value)",
-                         "self.options = kwargs", 'self.name = kwargs.get("name", "base")', "vars(self).update(kwargs)")))
+            a.do(
+                a.pick(
+                    (
+                        "self.__dict__.update(kwargs)",
+                        "for key, value in kwargs.items():\n    setattr(self, key, value)",
+                        "self.options = kwargs",
+                        'self.name = kwargs.get("name", "base")',
+                        "vars(self).update(kwargs)",
+                    )
+                )
+            )
         _methods(a, base)
     with a.inside(f"class {cls}({base}):"):
         if a.chance(0.5):
@@ -68,7 +77,9 @@ def walk(a: Author) -> None:
         if a.chance(0.4):
             _methods(a, cls)
     first, second = a.fresh("obj"), a.fresh("obj")
-    a.do(f"{first} = {cls}()", fill(a, f"{second} = {a.pick((cls, base))}({a.pick(('', '<f>', 'rate=<i>, extra=<i>'))})"))
+    a.do(
+        f"{first} = {cls}()", fill(a, f"{second} = {a.pick((cls, base))}({a.pick(('', '<f>', 'rate=<i>, extra=<i>'))})")
+    )
     alias = a.fresh("alias")
     a.do(f"{alias} = {a.pick((first, second, f'[{first}, {second}][0]'))}")
     objects, classes = (first, second, alias), (base, cls)

@@ -25,7 +25,10 @@ def dataclass(a: Author) -> None:
                 a.do("self.sizes = [*self.sizes, self.units]")
     a.do(f"@dataclass{'(frozen=True)' if frozen else ''}")
     with a.inside(f"class {cls}({base}):"):
-        a.do("name: str = 'x'", a.pick(("units: int = 9", "extra: dict = field(default_factory=lambda: {'a': 1})", "rate: float = 2.0")))
+        a.do(
+            "name: str = 'x'",
+            a.pick(("units: int = 9", "extra: dict = field(default_factory=lambda: {'a': 1})", "rate: float = 2.0")),
+        )
     first, second = a.fresh("conf"), a.fresh("conf")
     a.do(fill(a, f"{first} = {base}({a.pick(('', '<i>', 'units=<i>', '<i>, [1]', 'rate=<f>, sizes=<is>'))})"))
     a.do(fill(a, f"{second} = {cls}({a.pick(('', '<i>', 'name=<s>', 'units=<i>, name=<s>'))})"))
@@ -33,7 +36,11 @@ def dataclass(a: Author) -> None:
     def step() -> None:
         one = a.pick((first, second))
         changes = (f"{one}.units = <i>", f"{one}.rate = <f>", f"setattr({one}, 'units', <i>)", f"{one}.new = <i>")
-        always = (f"{one}.sizes.append(<i>)", f"{one} = dataclasses.replace({one}, units=<i>)", f"{one} = type({one})(units=<i>)")
+        always = (
+            f"{one}.sizes.append(<i>)",
+            f"{one} = dataclasses.replace({one}, units=<i>)",
+            f"{one} = type({one})(units=<i>)",
+        )
         a.do(fill(a, a.pick(always if frozen else changes + always)))
 
     def look() -> None:
@@ -95,7 +102,11 @@ def enum(a: Author) -> None:
             with a.function("def label(self):"):
                 a.do("return self.name.lower()")
     value = '"float32"' if base.startswith("str") else "1"
-    one = a.bind("member", a.pick((f"{cls}.FULL", f'{cls}["FULL"]', f"{cls}({value})", f"{cls}.MIXED", f"list({cls})[0]")), "member")
+    one = a.bind(
+        "member",
+        a.pick((f"{cls}.FULL", f'{cls}["FULL"]', f"{cls}({value})", f"{cls}.MIXED", f"list({cls})[0]")),
+        "member",
+    )
     a.look(*a.choices.shuffled((
         f"{one}.name", f"{one}.value", f"{one} is {cls}.FULL", f"{one} == {cls}.MIXED", f"{one} == {value}", f"len({cls})", f"[m.name for m in {cls}]",
         f"isinstance({one}, {cls})", f"{one} in (({cls}.FULL,))", f"getattr({one}, 'is_mixed', None)", f"hasattr({cls}, 'OTHER')", f"{cls}({value}).name",
@@ -107,7 +118,9 @@ def enum(a: Author) -> None:
 def namespace(a: Author) -> None:
     """SimpleNamespace, and dicts that become attributes."""
     a.needs("from types import SimpleNamespace")
-    one = a.bind("namespace", fill(a, f"SimpleNamespace({a.pick(('', 'units=<i>', 'units=<i>, rate=<f>', '**<d>'))})"), "space")
+    one = a.bind(
+        "namespace", fill(a, f"SimpleNamespace({a.pick(('', 'units=<i>', 'units=<i>, rate=<f>', '**<d>'))})"), "space"
+    )
 
     def step() -> None:
         a.do(fill(a, a.pick((
@@ -134,7 +147,9 @@ def options(a: Author) -> None:
     parser = a.bind("parser", "argparse.ArgumentParser()", "parser")
     target = parser
     if a.chance(0.25):
-        target = a.bind("group", f"{parser}.{a.pick(('add_argument_group()', 'add_mutually_exclusive_group()'))}", "group")
+        target = a.bind(
+            "group", f"{parser}.{a.pick(('add_argument_group()', 'add_mutually_exclusive_group()'))}", "group"
+        )
     added = a.choices.shuffled((
         f'{target}.add_argument("--policy", default="float32", choices=["float32", "mixed_float16"])',
         fill(a, f'{parser}.add_argument("--units", "-u", type=int, default=<i>)'),
@@ -152,9 +167,26 @@ def options(a: Author) -> None:
     for line in added:
         a.do(line)
     if a.chance(0.4):
-        a.do(f"{parser}.set_defaults({a.pick(('units=77', 'policy=chr(109)', 'extra=1', 'mixed_precision=True', 'amp=5'))})")
-    given = a.pick(("[]", "[]", '["--units", "5"]', '["--mixed-precision"]', '["--units=8", "--no-amp"]', '["--policy", "mixed_float16"]'))
-    options_ = {'"--units"': "units", '"--units=8"': "units", '"--mixed-precision"': "mixed-pre", '"--no-amp"': "no-amp", '"--policy"': "policy"}
+        a.do(
+            f"{parser}.set_defaults({a.pick(('units=77', 'policy=chr(109)', 'extra=1', 'mixed_precision=True', 'amp=5'))})"
+        )
+    given = a.pick(
+        (
+            "[]",
+            "[]",
+            '["--units", "5"]',
+            '["--mixed-precision"]',
+            '["--units=8", "--no-amp"]',
+            '["--policy", "mixed_float16"]',
+        )
+    )
+    options_ = {
+        '"--units"': "units",
+        '"--units=8"': "units",
+        '"--mixed-precision"': "mixed-pre",
+        '"--no-amp"': "no-amp",
+        '"--policy"': "policy",
+    }
     if any(key in given and not any(f"--{option}" in line for line in added) for key, option in options_.items()):
         given = "[]"
     args = a.fresh("args")
@@ -164,10 +196,37 @@ def options(a: Author) -> None:
     else:
         a.do(f"{args} = {parser}.parse_args({given})")
     if a.chance(0.3):
-        a.do(fill(a, a.pick((f"{args}.units = <i>", f"{args}.policy = <s>", f"vars({args})['units'] = <i>", f"vars({args}).update(<d>)"))))
-    for field in a.choices.shuffled(("policy", "units", "mixed_precision", "amp", "rate", "name", "sizes", "data", "level", "extra", "lr", "const"))[:6]:
-        a.look(a.pick((f"getattr({args}, '{field}', 'none')", f"vars({args}).get('{field}')", f"hasattr({args}, '{field}')", f"'{field}' in vars({args})")))
-    a.look(f"'mixed' if getattr({args}, 'mixed_precision', None) else 'full'", f"len(vars({args}))", f"sorted(vars({args}))")
+        a.do(
+            fill(
+                a,
+                a.pick(
+                    (
+                        f"{args}.units = <i>",
+                        f"{args}.policy = <s>",
+                        f"vars({args})['units'] = <i>",
+                        f"vars({args}).update(<d>)",
+                    )
+                ),
+            )
+        )
+    for field in a.choices.shuffled(
+        ("policy", "units", "mixed_precision", "amp", "rate", "name", "sizes", "data", "level", "extra", "lr", "const")
+    )[:6]:
+        a.look(
+            a.pick(
+                (
+                    f"getattr({args}, '{field}', 'none')",
+                    f"vars({args}).get('{field}')",
+                    f"hasattr({args}, '{field}')",
+                    f"'{field}' in vars({args})",
+                )
+            )
+        )
+    a.look(
+        f"'mixed' if getattr({args}, 'mixed_precision', None) else 'full'",
+        f"len(vars({args}))",
+        f"sorted(vars({args}))",
+    )
     policy = a.bind(TEXT, "'float32'", "policy")
     with a.inside(f"if getattr({args}, 'mixed_precision', False):"):
         a.do(f"{policy} = 'mixed_float16'")
