@@ -42,8 +42,10 @@ demo: $(INSTALLED) ## find, rewrite and prove the faults of examples/digits, in 
 test: $(INSTALLED) ## run every check: tests, ruff, mypy, import-linter
 	@$(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup
 
-judge: $(INSTALLED) ## let TensorFlow judge random programs (PROGRAMS=2000 SEED=0)
+judge: $(INSTALLED) ## let Python, TensorFlow and keras.applications judge mplint (PROGRAMS=2000 SEED=0)
+	@$(BIN)/python -m tests.generator.language --programs $(PROGRAMS) --seed $(SEED)
 	@$(BIN)/python -m tests.generator --programs $(PROGRAMS) --seed $(SEED)
+	@$(BIN)/python -m tools.judge_applications
 
 lint: $(INSTALLED) ## run ruff, mypy and import-linter only
 	@$(BIN)/ruff check .
