@@ -5,6 +5,8 @@
 
 Keras 3 is measured in one child process and tf-keras (TF_USE_LEGACY_KERAS=1) in another, side by side. What is
 written depends on the versions of keras, tf_keras, tensorflow and numpy only; they are recorded in the table.
+
+Building the models of keras.applications takes longer than all the rest: tools/judge_applications.py writes their part.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import forgetting
@@ -65,6 +65,10 @@ class Arguments:
         """The same with `first` put in front."""
         return Arguments(first + self.args, self.keywords, self.rest, self.more)
 
+    def named(self) -> Entries:
+        """The keywords as a dict."""
+        return as_entries(self.keywords, self.more)
+
     def values(self) -> tuple[Value, ...]:
         """All the values that are passed."""
         extra = tuple(value for value in (self.rest, self.more) if value is not None)
@@ -74,6 +78,14 @@ class Arguments:
     def sure(self) -> bool:
         """Whether these are all: neither `*unknown` nor `**unknown`."""
         return self.rest is None and self.more is None
+
+
+def as_entries(keywords: Iterable[tuple[str, Value]], more: Value | None) -> Entries:
+    """Keywords as a dict; one that may not be given (`**` of a dict that may not have it) is optional."""
+    given = tuple((Const(key), value) for key, value in keywords)
+    optional = frozenset(key for key, value in given if type(value) is Maybe)
+    pairs = tuple((key, value.value or UNKNOWN if type(value) is Maybe else value) for key, value in given)
+    return Entries(pairs, more, optional)
 
 
 def each(m: Machine, alternatives: tuple[Value, ...], run: Callable[[Value], Value]) -> Value:
@@ -261,10 +273,8 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
             value: Value = Tuple(tuple(args), arguments.rest)
             args = []
         elif parameter.kind == "star_star":
-            given = {Const(key): held for key, held in keywords.items()}
-            pairs = tuple((key, held.value or UNKNOWN if type(held) is Maybe else held) for key, held in given.items())
-            optional = frozenset(key for key, held in given.items() if type(held) is Maybe)
-            value = m.new_dict(m.program.place(code.source, code.node), Entries(pairs, arguments.more, optional))
+            entries = as_entries(keywords.items(), arguments.more)
+            value = m.new_dict(m.program.place(code.source, code.node), entries)
             keywords = {}
         elif args and parameter.kind in ("positional", "positional_only"):
             value = args.pop(0)

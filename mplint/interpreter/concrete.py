@@ -52,7 +52,7 @@ def concrete(m: Machine, value: Value, depth: int = 0) -> object:
             return range(value.start, value.stop, value.step)
         case Dict():
             entries = m.entries(value)
-            if entries.rest is not None or entries.optional or len(entries.pairs) > _MAX_ITEMS:
+            if entries.rest is not None or entries.optional or entries.shuffled or len(entries.pairs) > _MAX_ITEMS:
                 raise NotKnown
             try:
                 return {concrete(m, key, depth + 1): concrete(m, held, depth + 1) for key, held in entries.pairs}

@@ -234,18 +234,18 @@ def dict_method(m: Machine, receiver: Dict, name: str, arguments: Arguments, pla
             return _asked(m, receiver, entries, name, arguments)
         case "items":
             rows = tuple(Tuple((key, value)) for key, value in entries.pairs)
-            more = Tuple((UNKNOWN, entries.rest if entries.rest is not None else UNKNOWN))
-            return m.new_list(place, sequences.listed(entries, rows, more), "items")
+            other = Tuple((UNKNOWN, entries.rest if entries.rest is not None else UNKNOWN))
+            return m.new_list(place, sequences.listed(entries, rows, other), "items")
         case "keys":
             return m.new_list(place, sequences.iterate(m, receiver, place), "keys")
         case "values":
             values = tuple(value for _, value in entries.pairs)
             return m.new_list(place, sequences.listed(entries, values, entries.rest or UNKNOWN), "values")
         case "update":
-            more_ = Entries(tuple((Const(key), value) for key, value in arguments.keywords), arguments.more)
+            more = arguments.named()
             for value in arguments.args:
-                more_ = sequences.updated(mapping(m, value, place), more_)
-            m.put_entries(receiver.address, sequences.updated(entries, more_))
+                more = sequences.updated(mapping(m, value, place), more)
+            m.put_entries(receiver.address, sequences.updated(entries, more))
             return NONE
         case "copy":
             return m.new_dict(place, entries)

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 
 from mplint.interpreter.classes import is_closed
 from mplint.interpreter.sequences import FACTORY
-from mplint.interpreter.values import UNKNOWN, Class, Dict, Entries, Instance, List, Maybe, Place, Tuple, Value
+from mplint.interpreter.values import (
+    UNKNOWN,
+    Choice,
+    Class,
+    Dict,
+    Entries,
+    Instance,
+    List,
+    Maybe,
+    Place,
+    Tuple,
+    Value,
+    choice,
+)
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -53,6 +66,8 @@ def _deep(m: Machine, value: Value, place: Place, memo: dict[Value, Value], dept
     if isinstance(value, Tuple):
         rest = None if value.rest is None else _deep(m, value.rest, place, memo, depth + 1)
         return Tuple(tuple(_deep(m, item, place, memo, depth + 1) for item in value.items), rest)
+    if isinstance(value, Choice):
+        return choice([_deep(m, option, place, memo, depth + 1) for option in value.options])
     if not isinstance(value, (Dict, List, Instance)):
         return value
     found = memo.get(value)
@@ -70,7 +85,7 @@ def _deep(m: Machine, value: Value, place: Place, memo: dict[Value, Value], dept
             held = m.entries(made)
             pairs = tuple((key, _deep(m, each, place, memo, depth + 1)) for key, each in held.pairs)
             rest = None if held.rest is None else _deep(m, held.rest, place, memo, depth + 1)
-            m.put_entries(made.address, Entries(pairs, rest, held.optional))
+            m.put_entries(made.address, Entries(pairs, rest, held.optional, held.shuffled))
         case Instance():
             for name, field in m.fields(made.address).items():
                 copied = _deep(m, field, place, memo, depth + 1)

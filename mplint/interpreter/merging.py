@@ -71,9 +71,8 @@ def merge_entries(alternatives: list[Entries]) -> Entries:
                 keys[key].append(entries.rest)
     optional = optional.union(*(entries.optional for entries in alternatives))
     pairs = tuple((key, choice(values)) for key, values in keys.items())
-    if _in_different_order(alternatives):
-        optional = frozenset(keys)  # which says that the places are not known
-    return Entries(pairs, choice(rests) if rests else None, optional)
+    shuffled = any(entries.shuffled for entries in alternatives) or _in_different_order(alternatives)
+    return Entries(pairs, choice(rests) if rests else None, optional, shuffled)
 
 
 def _in_different_order(alternatives: list[Entries]) -> bool:
@@ -102,7 +101,7 @@ def loosened(before: object, after: object) -> object:
             (key, _inexact(held[key], value) if key in held and key in found and held[key] != found[key] else value)
             for key, value in merged.pairs
         )
-        return Entries(pairs, merged.rest, merged.optional)
+        return Entries(pairs, merged.rest, merged.optional, merged.shuffled)
     if isinstance(before, Value) and isinstance(after, Value):
         return _inexact(before, either([before, after]))
     return after

@@ -21,6 +21,7 @@ from mplint.interpreter.values import (
     Api,
     Const,
     Entries,
+    List,
     Module,
     Policy,
     Symbol,
@@ -30,7 +31,9 @@ from mplint.interpreter.values import (
 from mplint.source.file import ParseFault, SourceError
 
 if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
+    from mplint.interpreter.values import Place
 
 
 @dataclass(eq=False)
@@ -281,15 +284,25 @@ def member(m: Machine, frame: Frame, source: Value, wanted: str, name: str, leve
 def _star(m: Machine, source: Value) -> Iterator[tuple[str, Value]]:
     match source:
         case Module(frame=namespace):
-            for name in namespace.bound:
+            listed = _listed(m, m.variable(namespace, "__all__"))
+            for name in namespace.bound if listed is None else listed:
                 value = m.variable(namespace, name)
-                if value is not None and not name.startswith("_"):
+                if value is not None and (listed is not None or not name.startswith("_")):
                     yield name, value
         case Api(path=path):
             for name in m.program.table.names_below(path):
                 yield name, Api(m.program.table.canonical(f"{path}.{name}"), f"{path}.{name}")
         case _:
             pass
+
+
+def _listed(m: Machine, names: Value | None) -> list[str] | None:
+    """What `__all__` lists; None where there is none, or it is not known."""
+    items = m.items(names) if isinstance(names, List) else names
+    if not isinstance(items, Tuple) or items.rest is not None:
+        return None
+    found = [item.value for item in items.items if isinstance(item, Const) and isinstance(item.value, str)]
+    return found if len(found) == len(items.items) else None
 
 
 def find(m: Machine, frame: Frame, name: str, level: int) -> Value:
@@ -317,3 +330,21 @@ def _load_packages(m: Machine, frame: Frame, name: str) -> None:
         if before is not None and m.variable(before, parts[count - 1]) is None:
             m.bind(before, parts[count - 1], Module(here))
         before = here
+
+
+def import_module(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`importlib.import_module(name)`."""
+    name = arguments.get("name", 0)
+    if not isinstance(name, Const) or not isinstance(name.value, str) or not name.value:
+        return UNKNOWN
+    bare = name.value.lstrip(".")
+    return find(m, m.stack[-1].frame, bare, len(name.value) - len(bare))
+
+
+def import_top(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`__import__(name)`: the package that the module is in."""
+    name = arguments.get("name", 0)
+    found = import_module(m, arguments, place)
+    if not isinstance(name, Const) or not isinstance(name.value, str) or "." not in name.value:
+        return found
+    return find(m, m.stack[-1].frame, name.value.partition(".")[0], 0)

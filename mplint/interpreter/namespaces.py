@@ -16,7 +16,6 @@ from mplint.interpreter.values import (
     Fields,
     Maybe,
     Place,
-    Tuple,
     Value,
     choice,
 )
@@ -36,14 +35,19 @@ def contents(m: Machine, fields: Fields) -> Entries:
     held = m.fields(owner)
     optional = frozenset(Const(name) for name in held if _is_there(m, fields, name) is None)
     pairs = tuple((Const(name), value) for name, value in held.items())
-    if m.state.get((owner, SHUFFLED)) is not None:
-        optional = frozenset(key for key, _ in pairs)  # which says that the places are not known
-    return Entries(pairs, UNKNOWN if isinstance(owner, Frame) or is_loose(m, fields) else None, optional)
+    shuffled = m.state.get((owner, SHUFFLED)) is not None
+    return Entries(pairs, UNKNOWN if isinstance(owner, Frame) or is_loose(m, fields) else None, optional, shuffled)
 
 
 def is_loose(m: Machine, fields: Fields) -> bool:
     """Whether it may hold more than is known of: something was put there under a name that is not known."""
     return m.state.get((_owner(fields), LOOSE)) is not None
+
+
+def size(m: Machine, fields: Fields) -> int | None:
+    """How many names it holds; None when not known."""
+    there = [_is_there(m, fields, name) for name in m.fields(_owner(fields))]
+    return None if None in there or isinstance(fields.of, Frame) or is_loose(m, fields) else len(there)
 
 
 def read(m: Machine, fields: Fields, name: str) -> Value | None:
@@ -101,7 +105,11 @@ def update(m: Machine, fields: Fields, entries: Entries) -> None:
         elif isinstance(key, Const) and isinstance(key.value, str):
             before = read(m, fields, key.value)
             both = value if before is None else choice([before, value])
-            write(m, fields, key, both if _is_there(m, fields, key.value) else Maybe(both))
+            if _is_there(m, fields, key.value):
+                write(m, fields, key, both)
+            else:
+                write(m, fields, key, Maybe(both))
+                m.state.set((_owner(fields), SHUFFLED), NONE)
     if entries.rest is not None:
         loosen(m, fields)
 
@@ -126,8 +134,7 @@ def method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place:
             for value in arguments.args:
                 given = m.entries(value) if isinstance(value, Dict) else Entries((), UNKNOWN)
                 update(m, receiver, contents(m, value) if isinstance(value, Fields) else given)
-            named = tuple((Const(key), value) for key, value in arguments.keywords)
-            update(m, receiver, Entries(named, arguments.more))
+            update(m, receiver, arguments.named())
             return NONE
         case "clear", _:
             for field in m.fields(_owner(receiver)):
@@ -143,14 +150,6 @@ def method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place:
             return UNKNOWN
         case _:
             return UNKNOWN
-
-
-def as_sequence(m: Machine, fields: Fields) -> Tuple:
-    """The names in the dict."""
-    entries = contents(m, fields)
-    if entries.rest is not None or entries.optional:
-        return Tuple((), UNKNOWN)
-    return Tuple(tuple(key for key, _ in entries.pairs))
 
 
 def _owner(fields: Fields):  # type: ignore[no-untyped-def]

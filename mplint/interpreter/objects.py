@@ -403,13 +403,44 @@ def super_of(m: Machine, frame: Frame) -> Value:
     return UNKNOWN
 
 
+_REFLECTED: Final = {
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+}
+"""What Python asks of the right side of a comparison, where the left one has nothing to say or is of a base class."""
+
+
 def operator_method(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value | None:
     """What a class of the program does for a binary operator; None when it does nothing."""
     method = _OPERATORS.get(name)
-    if method is None or not isinstance(left, Instance) or not isinstance(left.cls, Class):
+    if method is None or not (isinstance(left, Instance) or isinstance(right, Instance)):
         return None
-    found = class_attribute(m, left.cls, method)
-    return None if found is None else m.call(Bound(left, found), Arguments((right,)), place)
+    own = _method_of(m, left, method)
+    other = _method_of(m, right, _REFLECTED.get(method, ""))
+    if other is not None and (own is None or _is_of_subclass(right, left)):
+        return m.call(other, Arguments((left,)), place)
+    return None if own is None else m.call(own, Arguments((right,)), place)
+
+
+def _method_of(m: Machine, value: Value, name: str) -> Value | None:
+    found = (
+        class_attribute(m, value.cls, name) if isinstance(value, Instance) and isinstance(value.cls, Class) else None
+    )
+    return None if found is None else Bound(value, found)
+
+
+def _is_of_subclass(value: Value, other: Value) -> bool:
+    return (
+        isinstance(value, Instance)
+        and isinstance(other, Instance)
+        and isinstance(value.cls, Class)
+        and value.cls != other.cls
+        and other.cls in value.cls.mro
+    )
 
 
 def yielded(m: Machine, value: Value) -> None:

@@ -6,6 +6,7 @@ import ast
 import builtins
 import math
 from collections.abc import Callable
+from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +33,7 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     List,
+    Maybe,
     Module,
     Partial,
     Place,
@@ -187,8 +189,8 @@ def _length(m: Machine, value: Value) -> Value:
             entries = m.entries(value)
             return Const(len(entries.pairs)) if entries.rest is None and not entries.optional else UNKNOWN
         case Fields():
-            held = namespaces.contents(m, value)
-            return Const(len(held.pairs)) if held.rest is None and not held.optional else UNKNOWN
+            size = namespaces.size(m, value)
+            return UNKNOWN if size is None else Const(size)
         case Range():
             return Const(len(range(value.start, value.stop, value.step)))
         case Instance(cls=Class()):
@@ -224,7 +226,7 @@ def _sequence(kind: str) -> Callable[[Machine, Arguments, Place], Value]:
 
 def _dict(m: Machine, arguments: Arguments, place: Place) -> Value:
     entries = containers.mapping(m, arguments.args[0], place) if arguments.args else Entries()
-    keywords = Entries(tuple((Const(key), value) for key, value in arguments.keywords), arguments.more)
+    keywords = arguments.named()
     return m.new_dict(place, sequences.updated(entries, keywords))
 
 
@@ -495,6 +497,11 @@ def _iter(m: Machine, arguments: Arguments, place: Place) -> Value:
             return UNKNOWN
 
 
+def _done(run: Callable[[Machine, Arguments, Place], Value], m: Machine, arguments: Arguments, place: Place) -> bool:
+    run(m, arguments, place)
+    return True
+
+
 def _set_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`object.__setattr__(obj, name, value)`."""
     match arguments.args:
@@ -502,6 +509,9 @@ def _set_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
             m.set_attribute(target, name, value, place, plainly=True)
         case (Instance() as target, _, _):
             namespaces.loosen(m, Fields(target))
+        case (Choice(options=found), *others):
+            arms = [Arguments((option, *others)) for option in found]
+            m.alternatives([partial(_done, _set_plainly, m, arm, place) for arm in arms])
         case _:
             pass
     return NONE
@@ -592,7 +602,7 @@ def _exec(m: Machine, arguments: Arguments, place: Place) -> Value:
         held = m.variable(frame, name)
         if isinstance(held, Class):
             for field in m.fields(held.frame):
-                m.bind(held.frame, field, UNKNOWN)
+                m.bind(held.frame, field, Maybe(UNKNOWN))
         elif names is not None or not isinstance(held, (Function, Module, Api, NoneType)):
             frame.bound[name] = None
             m.bind(frame, name, UNKNOWN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import namespaces
 from mplint.interpreter.calls import SUSPENDED, Arguments, call_function
 from mplint.interpreter.classes import class_attribute, is_enum, members
 from mplint.interpreter.values import (
@@ -16,6 +17,7 @@ from mplint.interpreter.values import (
     Const,
     Dict,
     Entries,
+    Fields,
     Function,
     Instance,
     List,
@@ -95,6 +97,7 @@ def updated(entries: Entries, more: Entries) -> Entries:
     have = {key for key, _ in entries.pairs}
     pairs = [(key, fresh.get(key, value)) for key, value in entries.pairs]
     optional = entries.optional
+    shuffled = entries.shuffled or more.shuffled or not optional.isdisjoint(keys)
     if optional or more.optional:
         held = dict(entries.pairs)
         pairs = [(key, choice([held[key], value]) if key in more.optional else value) for key, value in pairs]
@@ -103,14 +106,15 @@ def updated(entries: Entries, more: Entries) -> Entries:
     rests = [rest for rest in (entries.rest, more.rest) if rest is not None]
     if more.rest is not None:  # an unknown key may hit a known one
         pairs = [(key, value if key in keys else choice([value, more.rest])) for key, value in pairs]
-    return Entries(tuple(pairs), choice(rests) if rests else None, optional)
+    return Entries(tuple(pairs), choice(rests) if rests else None, optional, shuffled)
 
 
 def without(entries: Entries, key: Value) -> Entries:
     """A dict after `del d[key]`; under a key that is not known, it may be any."""
     if isinstance(key, (Unknown, Choice)):
-        return Entries(entries.pairs, entries.rest, frozenset(known for known, _ in entries.pairs))
-    return Entries(tuple(pair for pair in entries.pairs if pair[0] != key), entries.rest, entries.optional - {key})
+        return Entries(entries.pairs, entries.rest, frozenset(known for known, _ in entries.pairs), entries.shuffled)
+    left = tuple(pair for pair in entries.pairs if pair[0] != key)
+    return Entries(left, entries.rest, entries.optional - {key}, entries.shuffled)
 
 
 def holds(entries: Entries, key: Value) -> bool | None:
@@ -130,7 +134,9 @@ def listed(entries: Entries, items: tuple[Value, ...], more: Value) -> Tuple:
     if entries.rest is not None:
         return Tuple((), choice([*items, more]))
     if not entries.optional:
-        return Tuple(items)
+        return in_any_order(Tuple(items)) if entries.shuffled else Tuple(items)
+    if entries.shuffled:
+        return Tuple((), choice(list(items)))
     sure = next(i for i, (key, _) in enumerate(entries.pairs) if key in entries.optional)
     return Tuple(items[:sure], choice(list(items[sure:])))
 
@@ -221,6 +227,9 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, 
             return m.items(value)
         case Dict():
             entries = m.entries(value)
+            return listed(entries, tuple(key for key, _ in entries.pairs), UNKNOWN)
+        case Fields():
+            entries = namespaces.contents(m, value)
             return listed(entries, tuple(key for key, _ in entries.pairs), UNKNOWN)
         case Range():
             numbers = range(value.start, value.stop, value.step)

@@ -276,12 +276,13 @@ class Dict(Value):
 class Entries:
     """What a dict holds: known pairs in order, and the join of values under unknown keys.
 
-    Of the known keys, those in `optional` may be missing.
+    Of the known keys, those in `optional` may be missing; of a `shuffled` dict their order is not known.
     """
 
     pairs: tuple[tuple[Value, Value], ...] = ()
     rest: Value | None = None
     optional: frozenset[Value] = frozenset()
+    shuffled: bool = False
 
 
 @immutable()

@@ -159,6 +159,165 @@ PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
     "math": ("import math\nr = int(math.ceil(math.sqrt(10)))", {"r": 4}),
     "type checking": ("from typing import TYPE_CHECKING\nx = 1\nif TYPE_CHECKING:\n    x = 2", {"x": 1}),
     "simple namespace": ("from types import SimpleNamespace\nc = SimpleNamespace(a=1)\nr = c.a", {"r": 1}),
+    # what may change behind one's back
+    "an attribute is deleted": (
+        "class A:\n    n = 1\na = A()\na.n = 2\ndel a.n\nr = (a.n, hasattr(a, 'm'), getattr(a, 'm', 3))",
+        {"r": (1, False, 3)},
+    ),
+    "an attribute of the object or of its class": (
+        "import os\nclass A:\n    n = 1\na = A()\nif os.environ.get('X'):\n    a.n = 2\nr = a.n",
+        {"r": {"one of": [2, 1]}},
+    ),
+    "a class attribute in one arm": (
+        "import os\nclass A:\n    n = 1\nif os.environ.get('X'):\n    A.n = 2\n    A.m = 3\n"
+        "r = (A().n, hasattr(A, 'm'), getattr(A, 'k', 4))",
+        {"r": ({"one of": [2, 1]}, ..., 4)},
+    ),
+    "a library's attribute in one arm": (
+        "import os, math\nmath.own = 1\nif os.environ.get('X'):\n    math.own = 2\nr = math.own",
+        {"r": {"one of": [2, 1]}},
+    ),
+    "vars of an object": (
+        "class A:\n    pass\na = A()\nd = vars(a)\nd |= {'x': 1, 'y': 2}\nd.pop('y')\n"
+        "r = (a.x, hasattr(a, 'y'), 'x' in d, len(d))",
+        {"r": (1, False, True, 1)},
+    ),
+    "globals as a dict": (
+        "x = 1\nglobals()['x'] = 2\nglobals().update(y=3)\nr = (x, y, globals().get('x'))",
+        {"r": (2, 3, 2)},
+    ),
+    "a text that is executed": ("x = y = 1\nexec('x = 2')\nr = (x, y)", {"r": (..., 1)}),
+    "a text that nobody knows": ("import foo\nx = 1\nexec(foo.text)\nr = x", {"r": ...}),
+    "own setting of attributes": (
+        "class A:\n    def __setattr__(self, name, value):\n"
+        "        super().__setattr__(name, value * 2)\na = A()\na.x = 4\nr = a.x",
+        {"r": 8},
+    ),
+    "own reading of attributes": (
+        "class A:\n    def __getattribute__(self, name):\n        return 9\na = A()\na.x = 4\nr = a.x",
+        {"r": 9},
+    ),
+    "descriptors": (
+        "class D:\n    def __get__(self, obj, owner):\n        return 7\nclass A:\n    x = D()\nr = A().x",
+        {"r": 7},
+    ),
+    "own making of objects": (
+        "class A:\n    one = None\n    def __new__(cls):\n        if cls.one is None:\n"
+        "            cls.one = super().__new__(cls)\n"
+        "        return cls.one\nr = A() is A()",
+        {"r": True},
+    ),
+    "a key in one arm": (
+        "import os\nd = {'a': 1}\nif os.environ.get('X'):\n    d['b'] = 2\ndef f(a, b=0):\n    return b\n"
+        "r = ('b' in d, d.get('b', 3), len(d), 'a' in d, f(**d))",
+        {"r": (..., {"one of": [2, 3]}, ..., True, {"one of": [2, 0]})},
+    ),
+    "a key that is not known": ("import foo\nd = {'a': 1}\nd[foo.key()] = 2\nr = d['a']", {"r": {"one of": [1, 2]}}),
+    "keys that are made on asking": (
+        "import collections\nd = collections.defaultdict(list)\nd['a'].append(1)\nr = (len(d), d['a'], 'b' in d)",
+        {"r": (1, [1], False)},
+    ),
+    "the environment that the program sets": (
+        "import os\nos.environ['A'] = '1'\nr = (os.environ.get('A'), os.getenv('B') is None, 'A' in os.environ)",
+        {"r": ("1", ..., True)},
+    ),
+    # loops and generators
+    "counting in an endless loop": (
+        "n = 0\nwhile True:\n    n += 1\n    if n >= 7:\n        break\nm = 0\nwhile True:\n"
+        "    m += 1\n    if m >= 70:\n        break",
+        {"n": 7, "m": ...},
+    ),
+    "counting in a long loop": (
+        "n = 0\nout = []\nfor i in range(500):\n    n += 1\n    out.append(1)\nr = len(out)",
+        {"n": ..., "r": ...},
+    ),
+    "a generator that nobody asks": ("log = []\ndef g():\n    log.append(1)\n    yield 2\nx = g()", {"log": []}),
+    "a generator that is asked in parts": (
+        "n = 0\ndef g():\n    global n\n    n += 1\n    yield 1\n    n += 1\n    yield 2\nx = g()\nr = next(x)",
+        {"r": 1, "n": ...},
+    ),
+    "an iterator is used up": (
+        "i = iter([1, 2, 3])\na = next(i)\nb = list(i)\nc = list(i)",
+        {"a": 1, "b": [2, 3], "c": []},
+    ),
+    "called more often than is followed": (
+        "n = 0\ndef f():\n    global n\n    n += 1\nfor i in range(40):\n    for j in range(40):\n"
+        "        f()\n        f()\n        f()",
+        {"n": ...},
+    ),
+    "deep recursion leaves nothing known": (
+        "log = []\ndef f(n):\n    log.append(n)\n    return n and f(n - 1)\nf(50)\nr = len(log)",
+        {"r": ...},
+    ),
+    "a cached function": (
+        "import functools\nlog = []\n@functools.lru_cache(maxsize=None)\ndef f(x):\n"
+        "    log.append(x)\n    return x + 1\n"
+        "r = (f(1), f(1), f(2))",
+        {"r": (2, 2, 3), "log": [1, 2]},
+    ),
+    # what failed, and what is done all the same
+    "what was done before it failed": (
+        "log = []\ntry:\n    log.append(1)\n    raise ValueError\nexcept ValueError:\n    pass",
+        {"log": ["and more"]},
+    ),
+    "what a manager swallows": (
+        "class M:\n    def __enter__(self):\n        return self\n    def __exit__(self, *error):\n"
+        "        return True\n"
+        "x = 1\nwith M():\n    x = 2\n    raise ValueError\ny = 3",
+        {"x": 2, "y": 3},
+    ),
+    # containers
+    "slices are replaced": ("a = [1, 2, 3]\nb = a\nb[1:2] = [8, 9]\ndel a[0]\na *= 2", {"a": [8, 9, 3, 8, 9, 3]}),
+    "sets hold each thing once": (
+        "a = {1, 2, 1}\na |= {3}\na.discard(1)\nr = (len(a), sorted(a), 3 in a)",
+        {"r": (2, [2, 3], True)},
+    ),
+    "the order of a set": ("r = list({'a', 'b'})", {"r": [{"one of": ["a", "b"]}, {"one of": ["a", "b"]}]}),
+    "sorting by a key": (
+        "a = [3, -5, 1]\na.sort(key=abs)\nr = sorted(a, reverse=True)",
+        {"a": [1, 3, -5], "r": [3, 1, -5]},
+    ),
+    "containers are compared": (
+        "r = ([1, (2,)] == [1, (2,)], {'a': 1} != {'a': 1}, (1, 2) < (1, 3), [1] in [[1]])",
+        {"r": (True, False, True, True)},
+    ),
+    "copies": (
+        "import copy\na = [[1], 2]\nb = copy.copy(a)\nc = copy.deepcopy(a)\na[0].append(3)",
+        {"b": [[1, 3], 2], "c": [[1], 2]},
+    ),
+    "a list that holds itself": ("a = [1]\na.append(a)\nr = (len(a), a[1] is a)\ndel a", {"r": (2, True)}),
+    "formats": ("n = 7\nr = f'{n:03d}|{0.5!r:>5}' + '{:.2f} {0}'.format(1)", {"r": ...}),
+    "formats that are known": (
+        "n = 7\nr = (f'{n:03d}', f'{[1, n]}', '{:.2f}'.format(0.5), '%05.1f' % 2)",
+        {"r": ("007", "[1, 7]", "0.50", "002.0")},
+    ),
+    # records
+    "command line of no words": (
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', type=int, default='3')\n"
+        "p.add_argument('--amp', action='store_true')\np.set_defaults(amp=True, kind='x')\na = p.parse_args([])\n"
+        "r = (a.n, a.kind, hasattr(a, 'other'), vars(a).get('other', 5))",
+        {"r": (3, "x", False, 5)},
+    ),
+    "dataclasses copied": (
+        "import dataclasses\n@dataclasses.dataclass\nclass C:\n    n: int = 1\n"
+        "    sizes: list = dataclasses.field(default_factory=list)\n"
+        "a = C()\nb = dataclasses.replace(a, n=2)\na.sizes.append(3)\nC.n = 9\n"
+        "r = (b.n, b.sizes, dataclasses.asdict(b), C().n, hasattr(C, 'sizes'))",
+        {"r": (2, [3], {"n": 2, "sizes": [3]}, 1, False)},
+    ),
+    "an enumeration is listed": (
+        "import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\n    C = 1\nr = ([m.name for m in E], E['B'].value)",
+        {"r": (["A", "B"], 2)},
+    ),
+    "the name of what is wrapped": (
+        "import functools\ndef d(f):\n    @functools.wraps(f)\n    def inner():\n        return f()\n    return inner\n"
+        "@d\ndef g():\n    return 1\ng.calls = 2\nr = (g.__name__, g.calls)",
+        {"r": ("g", 2)},
+    ),
+    "a module by its name": (
+        "import importlib\nk = importlib.import_module('keras')\nr = k.layers.Dense",
+        {"k": "Api", "r": "Api"},
+    ),
 }
 
 
@@ -180,6 +339,12 @@ def test_calls_across_files() -> None:
     )
     assert found["r"] == 48
     assert (found["B"], found["s"]) == (16, 16)
+
+
+def test_a_star_brings_what_the_module_lists() -> None:
+    found = variables("a = 7\nfrom listed import *\n", listed="__all__ = ['_b']\na = 1\n_b = 2\n")
+    assert found["a"] == 7
+    assert variables("from listed import *\nr = _b", listed="__all__ = ['_b']\n_b = 2\n")["r"] == 2
 
 
 def test_circular_imports() -> None:

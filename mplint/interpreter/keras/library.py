@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import copying, environment, namespaces, options, python, records, sequences
+from mplint.interpreter import copying, environment, modules, namespaces, options, python, records, sequences
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import (
@@ -35,6 +35,8 @@ from mplint.interpreter.values import (
     Class,
     Const,
     DType,
+    Entries,
+    Fields,
     Function,
     Instance,
     Made,
@@ -272,8 +274,8 @@ def _identity(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
     instance = Instance(m.allocate(place, "object"), Api("types.SimpleNamespace"))
-    for name, value in arguments.keywords:
-        m.put(instance.address, name, value)
+    given = arguments.named()
+    namespaces.update(m, Fields(instance), Entries(given.pairs, None, given.optional))
     if not arguments.sure or arguments.args:
         m.state.set((instance.address, namespaces.LOOSE), NONE)
     return instance
@@ -405,6 +407,8 @@ _HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "functools.wraps": lambda m, arguments, place: Api("mplint.identity"),
     "mplint.identity": _identity,
     "types.SimpleNamespace": _namespace,
+    "importlib.import_module": modules.import_module,
+    "builtins.__import__": modules.import_top,
     "os.environ.get": environment.get,
     "os.getenv": environment.get,
     "os.environ.setdefault": environment.set_default,

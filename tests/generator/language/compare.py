@@ -186,7 +186,7 @@ class Comparison:
         if entries.rest is None and certain == len(entries.pairs):
             self._claim(not left, real, f"without {list(left)}", path)
             said_keys = [key.value for key, _ in entries.pairs if isinstance(key, Const) and key.value in there_is]
-            if not entries.optional:
+            if not entries.optional and not entries.shuffled:
                 self._claim(said_keys == list(there_is), list(there_is), said_keys, f"keys of {path}")
         else:
             self.unknown += 1
