@@ -382,12 +382,10 @@ class Machine:
         self.state.pins += 1
         return self.state
 
-    def join(self, states: list[State], symbols: Sequence[Symbol] = (), dead: Frame | None = None) -> State:
+    def join(self, states: list[State], symbols: Sequence[Symbol] = ()) -> State:
         """The state behind a join of branches that were taken under the conditions `symbols`."""
 
         def merge(cell: Cell, contents: list[object]) -> object:
-            if cell[0] is dead and dead is not None:
-                return contents[0]
             if self.may_split and symbols and precision_matters(cell, contents):
                 raise Split(symbols[0])
             merged = merge_contents(contents)

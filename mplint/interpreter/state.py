@@ -23,7 +23,6 @@ GLOBAL: Final = object()
 """Owner of what the whole process shares: the dtype policy, the distribution strategy."""
 POLICY: Final[Cell] = (GLOBAL, "policy")
 
-_MISSING: Final = object()
 _NO_INDEX: Final[tuple[int, dict[object, list[str]]]] = (0, {})
 
 
@@ -147,40 +146,68 @@ def join(states: list[State], merge: Callable[[Cell, list[object]], object]) -> 
     base = common(states)
     assert base is not None, "all states of a run stand on its first"
     changes = [state.above(base) for state in states]
+    shared = _shared(changes)
     cells: dict[Cell, object] = {}
-    for change in changes:
-        others = [other for other in changes if other is not change]
-        # what one arm alone has made is as that arm left it: most of what a join sees
-        fresh = {owner for owner, name in change if name == MADE and base.get((owner, MADE)) is None}
+    for position, change in enumerate(changes):
         for cell, value in change.items():
-            if cell[0] in fresh and not any(cell in other for other in others):
+            if cell in shared:
+                if cell in cells:
+                    continue
+                contents = _contents(cell, changes, base)
+            elif (cell[0], MADE) in change:  # what one arm alone has made is as that arm left it
                 cells[cell] = value
-            elif cell not in cells:
-                values = _contents(cell, value, changes, change, base)
-                cells[cell] = value if len(values) == 1 else merge(cell, values)
-                if len(values) > 1 and any(content is ABSENT for content in values):
+                continue
+            else:
+                below = _below(cell, base)
+                contents = [value] if below is None else [value, below] if position == 0 else [below, value]
+            different = _different(contents)
+            if len(different) == 1:
+                cells[cell] = value
+            else:
+                cells[cell] = merge(cell, different)
+                if any(content is ABSENT for content in different):
                     cells[(cell[0], SHUFFLED)] = ABSENT
     return State(base, cells)
 
 
-def _contents(
-    cell: Cell, value: object, changes: list[dict[Cell, object]], change: dict[Cell, object], base: State
-) -> list[object]:
-    """The different contents of `cell`, which is `value` in `change`, in the order of the states."""
-    values: list[object] = []
+def _shared(changes: list[dict[Cell, object]]) -> set[Cell]:
+    """The cells that more than one of `changes` writes."""
+    if len(changes) == 2:
+        return changes[0].keys() & changes[1].keys()
+    seen: set[Cell] = set()
+    shared: set[Cell] = set()
+    for change in changes:
+        shared |= change.keys() & seen
+        seen |= change.keys()
+    return shared
+
+
+def _contents(cell: Cell, changes: list[dict[Cell, object]], base: State) -> list[object]:
+    """What the states hold in `cell`, in their order."""
+    contents = [change.get(cell) for change in changes]
+    if None not in contents:
+        return contents
     owner = cell[0]
-    for other in changes:
-        here = value if other is change else other.get(cell, _MISSING)
-        if here is _MISSING:
-            # what an arm has made itself is not below
-            here = None if type(owner) is not Frame and (owner, MADE) in change else base.get(cell)
-            if here is None:  # what one arm never made cannot be used behind the join unless the other arm was taken
-                if not _may_be_asked_for(cell, base):
-                    continue
-                here = ABSENT  # but an object that both know may have the attribute, or not
-        if not any(here is seen or here == seen for seen in values):
-            values.append(here)
-    return values
+    # what an arm has made itself is not below
+    made = type(owner) is not Frame and any((owner, MADE) in change for change in changes)
+    below = None if made else _below(cell, base)
+    return [here for content in contents if (here := below if content is None else content) is not None]
+
+
+def _below(cell: Cell, base: State) -> object | None:
+    """What `cell` holds where an arm has not written it; None where the program cannot see that."""
+    found = base.get(cell)
+    # what one arm never made cannot be used behind the join unless the other arm was taken
+    return ABSENT if found is None and _may_be_asked_for(cell, base) else found
+
+
+def _different(contents: list[object]) -> list[object]:
+    """`contents` without repetitions."""
+    different = contents[:1]
+    for content in contents[1:]:
+        if not any(content is seen or content == seen for seen in different):
+            different.append(content)
+    return different
 
 
 def _may_be_asked_for(cell: Cell, base: State) -> bool:
