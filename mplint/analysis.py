@@ -19,7 +19,7 @@ from pathlib import Path
 from mplint import rules as rule_package
 from mplint.api import CommentRule, Fault, FileRule, Rule
 from mplint.codemods.comments import without_unused
-from mplint.codemods.rewrite import Evidence
+from mplint.codemods.rewrite import Evidence, row_of
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
@@ -416,6 +416,4 @@ def _steps(world: World, policy: Policy | None) -> Iterator[str]:
     """The call path that sets the policy, outermost first."""
     if policy is None or not policy.set_by:
         return
-    for place in (*world.path_to(policy), policy.set_by[0]):
-        row, _ = place.source.position(place.source.span(place.node).start)
-        yield f"{place.source.path.name}:{row}"
+    yield from map(row_of, (*world.path_to(policy), policy.set_by[0]))

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mplint.codemods.heads import Float32End
+from mplint.codemods.moving import SetEarlier
+from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.rewrite import Rewrite, Together
-from mplint.codemods.setters import NamePolicy, SetAgain, SetEarlier, SetElsewhere
+from mplint.codemods.setters import SetAgain, SetElsewhere
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
-from mplint.interpreter.ends import EndFault, faulty_ends
+from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
-from mplint.interpreter.ineffective import Ineffective, ineffective
+from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -106,6 +108,6 @@ __all__ = [
     "Unused",
     "World",
     "faulty_ends",
-    "ineffective",
+    "in_vain",
     "nearest_policy",
 ]

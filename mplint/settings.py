@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from mplint.errors import MplintError
 from mplint.findings import Severity
@@ -25,7 +25,8 @@ KERAS: Final = ("2", "3", "auto")
 DEVICES: Final = ("gpu", "tpu", "auto")
 POLICIES: Final = ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16")
 SEVERITIES: Final = tuple(str(severity) for severity in reversed(Severity))
-OUTPUT_FIXES: Final = ("auto", "split", "dtype")
+OutputFix = Literal["auto", "split", "dtype"]
+OUTPUT_FIXES: Final = get_args(OutputFix)
 OUTPUT_FORMATS: Final = ("full", "concise", "json")
 CONFIG_NAMES: Final = ("mplint.toml", "pyproject.toml")
 
@@ -61,7 +62,7 @@ class Settings:
     device: Literal["gpu", "tpu", "auto"] = "auto"
     assume_policy: str | None = None
     fail_on: Severity = Severity.WARNING
-    output_fix: Literal["auto", "split", "dtype"] = "auto"
+    output_fix: OutputFix = "auto"
     output_format: Literal["full", "concise", "json"] = "full"
     fix: bool = False
     unsafe_fixes: bool = False

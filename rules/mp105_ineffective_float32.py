@@ -113,7 +113,7 @@ from mplint.api import (
     Together,
     World,
     faulty_ends,
-    ineffective,
+    in_vain,
 )
 
 
@@ -127,11 +127,8 @@ class IneffectiveFloat32(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Each float32 that was asked for in vain."""
-        others = {end for end, _ in faulty_ends(world, EndFault.SOFTMAX, EndFault.PURE_POLICY)}
         faulty = {end for end, _ in faulty_ends(world, EndFault.INEFFECTIVE_FLOAT32)}
-        for asked in ineffective(world):
-            if not others.isdisjoint(asked.ends):
-                continue
+        for asked in in_vain(world):
             yield Fault(
                 asked.at,
                 Severity.WARNING,

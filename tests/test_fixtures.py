@@ -28,6 +28,9 @@ HALF = {"float16", "bfloat16"}
 CODES = {rule.code for rule in rules()}
 """Those of the rules that exist: expectations of others wait for theirs."""
 
+SPEAK_OF = {"MP406": ("3",)}
+"""The generations that a rule speaks of, where it is not all of them."""
+
 
 def each(choose: Callable[[Fixture, str], object] = lambda fixture, generation: True) -> list[Any]:
     """A parameter for each program and generation that is chosen."""
@@ -81,6 +84,18 @@ def test_layout(fixture: Fixture) -> None:
         assert all(0 < row <= rows for row in expectation.rows), expectation
     own = {expectation.code for expectation in fixture.expects}
     assert (fixture.rule in own) if fixture.is_bad else not own
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_each_rule_has_its_programs(code: str, generation: str) -> None:
+    """Three with the fault and three without, in each generation that the rule speaks of."""
+    own = [fixture for fixture in FIXTURES if fixture.rule == code and generation in fixture.generations]
+    bad = sum(fixture.is_bad for fixture in own)
+    if generation in SPEAK_OF.get(code, GENERATIONS):
+        assert min(bad, len(own) - bad) >= 3
+    else:
+        assert not bad
 
 
 @pytest.mark.parametrize(("fixture", "generation"), each())

@@ -44,7 +44,10 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
 @click.command(short_help="Find faults in files and folders, and mend them.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @_switch("fix", "Mend what can be mended safely.")
-@_switch("unsafe-fixes", "Count in fixes that change architecture, saved state or a float32 result.")
+@_switch(
+    "unsafe-fixes",
+    "Count in fixes that switch half precision on, or change layers, saved state or float32 results.",
+)
 @_switch("show-fixes", "List the fixes made.")
 @click.option("--fix-only", is_flag=True, help="Mend, and say nothing of what is left.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, change nothing.")
@@ -56,7 +59,7 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
 @_words("--ignore", metavar="CODES", help="Rules to turn off.")
 @_words("--extend-select", metavar="CODES", help="Rules to turn on beside the selected ones.")
 @_words("--per-file-ignores", metavar="PATTERN:CODE", help="Rules to turn off in some files.")
-@click.option("--keras", type=Choice(KERAS), help="The generation of Keras, where the code does not tell.")
+@click.option("--keras", type=Choice(KERAS), help="The generation of Keras, whatever the code says.  [default: auto]")
 @click.option("--device", type=Choice(DEVICES), help="What the code runs on (no rule asks for it yet).")
 @click.option("--assume-policy", type=Choice(POLICIES), help="Check as if this policy were set.")
 @click.option(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from mplint.cli.options import Choice, configuration
+from mplint.cli.options import configuration, shown_as
 from mplint.cli.terminal import emit
 from mplint.findings import Severity
 from mplint.settings import Settings
@@ -17,9 +17,7 @@ from mplint.settings import Settings
 @click.command(short_help="Show the settings and where each comes from.")
 @click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
 @configuration
-@click.option(
-    "--output-format", type=Choice(("text", "json")), default="text", show_default=True, help="How to show it."
-)
+@shown_as("it")
 def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_format: str) -> None:
     """Show the settings that hold for FILE (here: the current folder), and where each comes from."""
     from mplint.project.root import find_root

@@ -22,6 +22,13 @@ class Choice(click.Choice[str]):
         return str(value)
 
 
+def shown_as(what: str) -> Callable[[Decorated], Decorated]:
+    """`--output-format` of a command that shows `what` as text or as JSON."""
+    return click.option(
+        "--output-format", type=Choice(("text", "json")), default="text", show_default=True, help=f"How to show {what}."
+    )
+
+
 def configuration(command: Decorated) -> Decorated:
     """`--config` and `--isolated`."""
     command = click.option("--isolated", is_flag=True, help="Read no configuration file.")(command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mplint.cli.options import Choice
+from mplint.cli.options import shown_as
 from mplint.cli.terminal import emit
 from mplint.errors import MplintError
 from mplint.settings import did_you_mean
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Explain a rule.")
 @click.argument("code", required=False)
 @click.option("--all", "everything", is_flag=True, help="Explain every rule.")
-@click.option(
-    "--output-format", type=Choice(("text", "json")), default="text", show_default=True, help="How to show it."
-)
+@shown_as("it")
 def rule(code: str | None, everything: bool, output_format: str) -> None:
     """Explain the rule CODE (or its name); without one, list the rules."""
     from mplint.analysis import rules
@@ -45,8 +43,8 @@ def _find(code: str, known: tuple[RuleInfo, ...]) -> RuleInfo:
     for each in known:
         if code.upper() == each.code or code == each.name:
             return each
-    words = [word for each in known for word in (each.code, each.name)]
-    raise MplintError(f"there is no rule `{code}`{did_you_mean(code, words)}")
+    near = did_you_mean(code, [word for each in known for word in (each.code, each.name)])
+    raise MplintError(f"there is no rule `{code}`{near or '; `mplint rule` lists them'}")
 
 
 def _page(each: RuleInfo) -> str:

@@ -6,24 +6,19 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mplint.cli.options import Choice
+from mplint.cli.options import Choice, shown_as
 from mplint.cli.terminal import Progress, colors, emit
 from mplint.settings import KERAS, POLICIES
 
 if TYPE_CHECKING:
     from mplint.verify.prove import Audited, Proof
 
-_FORMATS: Final = ("text", "json")
 
-
-@click.command(
-    short_help="Run a program, and prove what it does under mixed precision.",
-    context_settings={"ignore_unknown_options": False},
-)
+@click.command(short_help="Run a program, and prove what it does under mixed precision.")
 @click.argument("target")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option(
@@ -38,7 +33,7 @@ _FORMATS: Final = ("text", "json")
 )
 @click.option("--rows", type=click.IntRange(1, 4096), default=8, show_default=True, help="Rows of each batch.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=300, show_default=True, help="Seconds for all runs.")
-@click.option("--output-format", type=Choice(_FORMATS), default="text", help="How to show the proof.  [default: text]")
+@shown_as("the proof")
 @click.option("--show-output", is_flag=True, help="Show what the program prints, on standard error.")
 @click.pass_context
 def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **options: Any) -> None:

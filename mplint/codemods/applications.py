@@ -9,13 +9,13 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, names
-from mplint.codemods.rewrite import Evidence, row_of
+from mplint.codemods import calls, layout, names
+from mplint.codemods.rewrite import Evidence, only_shown, row_of
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.keras import models
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import End, Layer, outputs_of
-from mplint.keras_api import Kind, kind, parameters
+from mplint.keras_api import Kind, kind
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
 
@@ -63,14 +63,14 @@ class BehindApplication:
         behind = statement.written(
             model,
             f"{statement.name}.input",
-            f"{activation}({text}, dtype={calls.quoted(source, 'float32')})({statement.name}.output)",
+            f"{activation}({text}, dtype={layout.quoted(source, 'float32')})({statement.name}.output)",
             f"name={statement.name}.name",
         )
         edits = (*statement.edits(behind), *removed, *imports)
         message = "Put a float32 activation behind the model, in place of its own"
         conflict = evidence.disagreement(self.place)
         if conflict is not None:
-            return Fix(f"{message}, and see to it that {row_of(conflict)} still fits", Applicability.DISPLAY, edits)
+            return only_shown(message, row_of(conflict), edits)
         # one more layer may change the order of the weights of a model with several ends
         several = len(outputs_of(self.end.world, self.end.model)) > 1
         shown = counted_on or several or _mentions_name(source, self.last)
@@ -79,29 +79,24 @@ class BehindApplication:
     def _activation(self, source: SourceFile, call: cst.Call) -> tuple[str, tuple[Edit, ...]]:
         """The activation as the program writes it, and the edit that takes it out of the call."""
         if self.last.argument("activation") is None:
-            return calls.quoted(source, "linear"), ()
-        given = calls.argument_at(call, _ACTIVATION, self._position())
+            return layout.quoted(source, "linear"), ()
+        given = calls.argument_of(call, self.path, _ACTIVATION, self.end.world.generation)
         if given is None:
-            return calls.quoted(source, "softmax"), (calls.set_argument(source, call, _ACTIVATION, "None"),)
-        text = calls.code(source, given.value)
+            return layout.quoted(source, "softmax"), (calls.set_argument(source, call, _ACTIVATION, "None"),)
+        text = layout.code(source, given.value)
         if text == "None":
-            return calls.quoted(source, "linear"), ()
+            return layout.quoted(source, "linear"), ()
         return text, (Edit(source.path, source.span(given.value, parentheses=True), "None"),)
 
     def _spelled(self, source: SourceFile, call: cst.Call) -> tuple[str, str, tuple[Edit, ...]] | None:
         """How the file writes Model and Activation, and the imports that this takes."""
-        bindings = self.end.world.module_bindings(source.path)
-        model, activation = (names.written(bindings, path) for path in ("keras.Model", "keras.layers.Activation"))
+        paths = ("keras.Model", "keras.layers.Activation")
+        model, activation = (names.written(self.end.world, source, path) for path in paths)
         missing = [*(["Model"] if model is None else []), *(["layers"] if activation is None else [])]
         edit = names.imported_beside(source, call.func, missing) if missing else None
         if missing and edit is None:
             return None
         return model or "Model", activation or "layers.Activation", (edit,) if edit is not None else ()
-
-    def _position(self) -> int:
-        """The place of the activation among the positional arguments; out of reach where only a keyword gives it."""
-        found = parameters(self.path, self.end.world.generation) or ()
-        return next((at for at, parameter in enumerate(found) if parameter.name == _ACTIVATION), 1 << 16)
 
 
 @dataclass(frozen=True)
@@ -119,8 +114,8 @@ class _Statement:
     def around(cls, source: SourceFile, call: cst.Call) -> _Statement | None:
         """The statement around `call`; None where it is a part of something larger, or shares its line."""
         statement = source.parent(call)
-        line = source.parent(statement) if statement is not None else None
-        if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or call.lpar:
+        line = layout.own_line(source, statement) if statement is not None else None
+        if line is None or call.lpar:
             return None
         before = source.text[source.span(line).start : source.span(call).start]
         match statement:
@@ -140,27 +135,26 @@ class _Statement:
     def indent(self) -> str:
         """The white space in front of the statement."""
         start = self.source.span(self.line).start
-        return self.source.text[self.source.text.rfind("\n", 0, start) + 1 : start]
+        return self.source.text[layout.line_start(self.source, start) : start]
 
     def written(self, callee: str, *arguments: str) -> str:
         """The statement with another call, on a line for each argument where one line would be too long."""
         line = f"{self.indent}{self.before}{callee}({', '.join(arguments)})"
         if len(line) <= _LONGEST:
             return line
-        end = calls.newline(self.source)
+        end = layout.newline(self.source)
         inner = "".join(f"{self.indent}    {argument},{end}" for argument in arguments)
         return f"{self.indent}{self.before}{callee}({end}{inner}{self.indent})"
 
     def edits(self, behind: str) -> Iterator[Edit]:
         """Bind the result of the call to the name, and put the statement `behind` on the next line."""
-        path, text = self.source.path, self.source.text
+        path = self.source.path
         start, end = self.source.span(self.line).start, self.source.span(self.call).end
         own = f"{self.name} = "
         if self.before != own:
             yield Edit(path, Span(start, start + len(self.before)), own)
-        stop = text.find("\n", end)
-        stop = len(text) if stop < 0 else stop - text[:stop].endswith("\r")
-        yield Edit(path, Span(stop, stop), f"{calls.newline(self.source)}{behind}")
+        stop = layout.line_end(self.source, end)
+        yield Edit(path, Span(stop, stop), f"{layout.newline(self.source)}{behind}")
 
 
 def _mentions_name(source: SourceFile, head: Layer) -> bool:

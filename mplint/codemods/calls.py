@@ -8,11 +8,12 @@ from typing import Final
 
 import libcst as cst
 
+from mplint.codemods.layout import comments_in, indentation, line_start, newline, separator
 from mplint.findings import Edit, Span
+from mplint.keras_api import parameters
 from mplint.source.file import SourceFile
 from mplint.source.lexer import Kind, strings_and_comments
 
-_NEWLINE: Final = re.compile(r"\r\n?|\n")
 _LINE_END: Final = re.compile(r"[ \t]*\\?(?:\r\n?|\n)")
 _TAIL: Final = re.compile(r"[ \t]*(?P<comma>,)?(?:[ \t]*(?P<comment>#[^\r\n]*))?")
 """What may follow an item on its line: a comma, a comment."""
@@ -23,6 +24,14 @@ _LEADING: Final = re.compile(r"(?<=[\r\n])[ \t]*,[ \t]*$")
 def argument(call: cst.Call, name: str) -> cst.Arg | None:
     """The keyword argument `name`."""
     return next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+
+
+def argument_of(call: cst.Call, path: str, name: str, generation: str) -> cst.Arg | None:
+    """The argument for the parameter `name` of what the library has at `path`, by keyword or by its position."""
+    parameter_names = [parameter.name for parameter in parameters(path, generation) or ()]
+    if name not in parameter_names:
+        return argument(call, name)
+    return argument_at(call, name, parameter_names.index(name))
 
 
 def argument_at(call: cst.Call, name: str, position: int) -> cst.Arg | None:
@@ -43,12 +52,6 @@ def has_star(call: cst.Call, star: str) -> bool:
     return any(arg.star == star for arg in call.args)
 
 
-def code(source: SourceFile, node: cst.CSTNode) -> str:
-    """The text of `node`, its parentheses included."""
-    span = source.span(node, parentheses=True)
-    return source.text[span.start : span.end]
-
-
 def added(source: SourceFile, call: cst.Call, arguments: Sequence[str]) -> Edit:
     """The edit that adds `arguments` to the call, laid out as it is; what `**` passes stays last."""
     plain = [source.span(arg) for arg in call.args if arg.star != "**"]
@@ -58,9 +61,8 @@ def added(source: SourceFile, call: cst.Call, arguments: Sequence[str]) -> Edit:
         at = _opening(source, call)
         return Edit(source.path, Span(at, at), ", ".join(arguments))
     at = source.span(call.args[0]).start
-    own_line = not source.text[line_start(source, at) : at].strip()
-    separator = f",{newline(source, at)}{indentation(source, at)}" if own_line else ", "
-    return Edit(source.path, Span(at, at), "".join(f"{argument}{separator}" for argument in arguments))
+    between = separator(source, at)
+    return Edit(source.path, Span(at, at), "".join(f"{argument}{between}" for argument in arguments))
 
 
 def appended(source: SourceFile, items: Sequence[Span], opening: int, more: Sequence[str]) -> Edit:
@@ -118,7 +120,7 @@ def without(source: SourceFile, call: cst.Call, gone: cst.Arg) -> tuple[list[Edi
     newline_behind = _LINE_END.match(text, tail.end())
     comma_before = opening + _comma(before) if previous is not None and "," in before else None
     if newline_behind is not None and line > opening and not text[line : here.start].strip(" \t\f,"):
-        above = [each for each in _lines(source, opening, line) if each[1].startswith("#")]
+        above = _comments_above(source, opening, line)
         start = above[0][0] if above else line
         edits = [Edit(source.path, Span(start, newline_behind.end()), "")]
         if not tail["comma"] and following is None and comma_before is not None and comma_before < start:
@@ -129,28 +131,6 @@ def without(source: SourceFile, call: cst.Call, gone: cst.Arg) -> tuple[list[Edi
     end = tail.end("comma") if tail["comma"] else here.end
     space = 0 if tail["comment"] else len(text[end:]) - len(text[end:].lstrip(" \t"))
     return [Edit(source.path, Span(here.start, end + space), "")], []
-
-
-def comments_in(text: str) -> list[str]:
-    """The comments in a piece of source."""
-    return [text[start:end] for kind, start, end in strings_and_comments(text) if kind is Kind.COMMENT]
-
-
-def line_start(source: SourceFile, offset: int) -> int:
-    """The offset at which the line of `offset` starts."""
-    return offset - source.position(offset)[1] + 1
-
-
-def indentation(source: SourceFile, offset: int) -> str:
-    """The white space in front of the first code on the line of `offset`; a form feed starts it anew."""
-    line = source.text[line_start(source, offset) : offset]
-    return line[: len(line) - len(line.lstrip())].rpartition("\f")[2]
-
-
-def newline(source: SourceFile, offset: int = 0) -> str:
-    """The line ending that is used at `offset`: that of its own line, else the file's first."""
-    found = _NEWLINE.search(source.text, offset) or _NEWLINE.search(source.text)
-    return found[0] if found is not None else "\n"
 
 
 def _opening(source: SourceFile, call: cst.Call) -> int:
@@ -169,8 +149,8 @@ def _comma(text: str) -> int:
     )
 
 
-def _lines(source: SourceFile, start: int, end: int) -> list[tuple[int, str]]:
-    """The last whole lines between two offsets without a gap, by their start and what stands there."""
+def _comments_above(source: SourceFile, start: int, end: int) -> list[tuple[int, str]]:
+    """The comments on lines of their own right above `end`, back to `start`, and where their lines start."""
     found: list[tuple[int, str]] = []
     while end > start and (line := line_start(source, end - 1)) > start:
         content = source.text[line:end].strip()
@@ -179,9 +159,3 @@ def _lines(source: SourceFile, start: int, end: int) -> list[tuple[int, str]]:
         found.insert(0, (line, content))
         end = line
     return found
-
-
-def quoted(source: SourceFile, text: str) -> str:
-    """`text` as a string literal in the quotes that the file uses."""
-    quote = "'" if source.text.count("'") > source.text.count('"') else '"'
-    return f"{quote}{text}{quote}"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from mplint.codemods.layout import NEWLINE
 from mplint.findings import Edit, Span
 from mplint.source.file import SourceFile
 from mplint.source.silence import Unused
 
-_NEWLINE = re.compile(r"\r\n?|\n")
 _PUNCTUATION = " \t\f,;:-"
 
 
@@ -34,5 +32,5 @@ def _removed(source: SourceFile, span: Span, comment: Span) -> Edit:
         return Edit(source.path, Span(span.start, comment.end - len(behind)), "# ")
     start = len(text[: span.start].rstrip(" \t\f"))
     alone = start == 0 or text[start - 1] in "\r\n"
-    newline = _NEWLINE.match(text, comment.end) if alone else None
+    newline = NEWLINE.match(text, comment.end) if alone else None
     return Edit(source.path, Span(start, newline.end() if newline is not None else comment.end), "")

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import libcst as cst
 
 from mplint.codemods import calls
+from mplint.codemods.layout import quoted
 from mplint.findings import Edit
 from mplint.interpreter.keras.wrappers import CELLS, WRAPPERS
 from mplint.interpreter.values import Instance
 from mplint.interpreter.world import Layer, World
-
-MODELS: Final = frozenset({"keras.Model", "keras.Sequential"})
+from mplint.keras_api import Kind, kind
 
 
 def inside(world: World, wrapper: Layer) -> Layer | None:
     """The layer that a wrapper is around; None of any other layer."""
     inner = wrapper.argument("layer") if wrapper.base in WRAPPERS else None
     return world.layer(inner) if isinstance(inner, Instance) else None
+
+
+def is_model(layer: Layer) -> bool:
+    """Whether the layer is a whole model: a dtype given to it does not reach its layers."""
+    return kind(layer.base) is Kind.MODEL
 
 
 def float32(world: World, layer: Layer) -> Iterator[Edit]:
@@ -34,7 +38,7 @@ def own_float32(layer: Layer) -> Iterator[Edit]:
     """The edit that gives the call that makes `layer` float32; none where the call cannot take it."""
     source, call = layer.place.source, layer.place.node
     if isinstance(call, cst.Call) and _takes_dtype(layer, call):
-        yield calls.set_argument(source, call, "dtype", calls.quoted(source, "float32"))
+        yield calls.set_argument(source, call, "dtype", quoted(source, "float32"))
 
 
 def misses_a_part(world: World, layer: Layer) -> bool:
@@ -43,7 +47,7 @@ def misses_a_part(world: World, layer: Layer) -> bool:
     return (
         layer.base in CELLS  # in Keras 2 the dtype does not reach the cell, and the call fails
         or isinstance(layer.argument("activation"), Instance)
-        or (held is not None and (held.of_program or held.base in MODELS or misses_a_part(world, held)))
+        or (held is not None and (held.of_program or is_model(held) or misses_a_part(world, held)))
     )
 
 

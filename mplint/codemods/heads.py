@@ -9,15 +9,15 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, dtypes, names
+from mplint.codemods import calls, dtypes, layout, names
 from mplint.codemods.applications import BehindApplication
-from mplint.codemods.rewrite import Evidence, Rewrite, row_of
+from mplint.codemods.rewrite import Evidence, Rewrite, Together, only_shown, row_of
 from mplint.codemods.split import Split
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.keras.wrappers import WRAPPERS
-from mplint.interpreter.values import HALF, Api, Const, Instance, Made, Place, Tensor
-from mplint.interpreter.world import End, Layer, core, outputs_of
-from mplint.keras_api import activates_last, carries, parameters
+from mplint.interpreter.values import HALF, OUTER, Api, Const, Instance, Made, Place, Tensor, softmaxes
+from mplint.interpreter.world import End, Layer, carrier, core, outputs_of
+from mplint.keras_api import activates_last, carries
 from mplint.source.file import SourceFile
 
 _COUNTED_ON: Final = re.compile(
@@ -25,10 +25,7 @@ _COUNTED_ON: Final = re.compile(
     rb"|load_weights|load_model"
 )
 """What in a program makes the layer at the end count by its place, name or weights: then nothing is put behind it."""
-_LAST_ACTIVATION: Final = re.compile(
-    r"keras\.layers\.(Dense|EinsumDense|(Depthwise|Separable)?Conv[123]D(Transpose)?)$"
-)
-"""Layers whose activation is the last thing that they do (it is not in a recurrent layer)."""
+_ACTIVATION: Final = "keras.layers.Activation"
 _QUOTES: Final = "\"'rRbBuU"
 
 
@@ -39,7 +36,19 @@ class Float32End(Rewrite):
     end: End
 
     def plan(self, evidence: Evidence) -> Fix | None:
-        """The smallest change that makes every context of the call right."""
+        """The smallest change that makes every context of the call right; of softmaxes put together, of all."""
+        ends = self.end.beside
+        return Together(tuple(map(_OneEnd, ends))).plan(evidence) if len(ends) > 1 else _OneEnd(self.end).plan(evidence)
+
+
+@dataclass(frozen=True)
+class _OneEnd(Rewrite):
+    """Compute an end, and the one softmax that it carries, in float32."""
+
+    end: End
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """The dtype of the layers, a layer more, or a cast."""
         tensor = core(self.end.tensor)
         softmax = self.end.softmax
         chain = list(_chain(self.end))
@@ -60,7 +69,7 @@ class Float32End(Rewrite):
             return None if own else self._cast_result(tensor, evidence)
         for layer in chain:
             conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance)
-            if conflict is not None:
+            if conflict is not None and conflict not in _put_together(self.end):
                 return self._shown(layer, conflict)
         if len(chain) == 1:
             split = self._split(chain[0], evidence)
@@ -81,7 +90,7 @@ class Float32End(Rewrite):
         """A wrapper around a model that ends in a softmax: float32 for both, each on its own call."""
         held = dtypes.inside(self.end.world, wrapper)
         head = self.end.softmax_layer
-        if held is None or held.base not in dtypes.MODELS or head is None:
+        if held is None or not dtypes.is_model(held) or head is None:
             return None
         edits = [edit for layer in (wrapper, head) for edit in dtypes.own_float32(layer)]
         return Fix("Give the wrapper and the head inside dtype float32", Applicability.SAFE, tuple(edits))
@@ -90,11 +99,11 @@ class Float32End(Rewrite):
 
     def _split(self, layer: Layer, evidence: Evidence) -> Fix | None:
         source, call = layer.place.source, layer.place.node
-        if evidence.output_fix == "dtype" or not isinstance(call, cst.Call) or not _LAST_ACTIVATION.search(layer.base):
+        if evidence.output_fix == "dtype" or not isinstance(call, cst.Call) or layer.of_program:
             return None
-        if layer.of_program:
+        if layer.base == _ACTIVATION or not activates_last(layer.base):
             return None
-        activation = calls.argument_at(call, "activation", _position(layer.base, "activation"))
+        activation = calls.argument_of(call, layer.base, "activation", self.end.world.generation)
         if activation is None or activation.star or not _removable(call, activation):
             return None
         if evidence.output_fix == "auto" and (
@@ -111,7 +120,7 @@ class Float32End(Rewrite):
             return None
         if calls.has_star(call, "**") or calls.has_star(call, "*"):
             return None
-        if name is not None and f"{calls.code(source, name.value).strip(_QUOTES)}_logits" in source.text:
+        if name is not None and f"{layout.code(source, name.value).strip(_QUOTES)}_logits" in source.text:
             return None  # the name that the layer would get is taken
         spelled = names.sibling(source, call.func, "Activation")
         if spelled is None:
@@ -157,40 +166,36 @@ class Float32End(Rewrite):
         if node.lpar and not symbolic and text.startswith("(") and text.endswith(")") and "\n" not in text:
             text = text[1:-1]
         edits = (Edit(source.path, span, before + text + after),)
-        if conflict is None and symbolic and len(outputs_of(self.end.world, self.end.model)) > 1:
+        if conflict is not None:
+            return only_shown("Cast to float32", conflict, edits, ": it may be used inside a model there")
+        if symbolic and len(outputs_of(self.end.world, self.end.model)) > 1:
             what = "Cast to float32, if nothing counts on the order of the model's weights: a layer more may change it"
             return Fix(what, Applicability.DISPLAY, edits)
-        if conflict is None:
-            return Fix("Cast to float32", Applicability.SAFE, edits)
-        what = f"Cast to float32, and see to it that {conflict} still fits: it may be used inside a model there"
-        return Fix(what, Applicability.DISPLAY, edits)
+        return Fix("Cast to float32", Applicability.SAFE, edits)
 
     def _caster(self, source: SourceFile, symbolic: bool) -> tuple[str, str] | None:
         """How the file can cast an expression: the text before it and behind it."""
-        bindings = self.end.world.module_bindings(source.path)
-        float32 = calls.quoted(source, "float32")
+        world = self.end.world
+        float32 = layout.quoted(source, "float32")
         if symbolic:  # tf.cast does not take a KerasTensor in Keras 3
-            layer = names.written(bindings, "keras.layers.Activation")
-            linear = calls.quoted(source, "linear")
+            layer = names.written(world, source, _ACTIVATION)
+            linear = layout.quoted(source, "linear")
             return (f"{layer}({linear}, dtype={float32})(", ")") if layer is not None else None
-        tensorflow = names.written(bindings, "tensorflow.cast")
+        tensorflow = names.written(world, source, "tensorflow.cast")
         if tensorflow is not None:
             module = tensorflow.rpartition(".")[0]
             return f"{tensorflow}(", f", {module}.float32)" if module else f", {float32})"
-        path = "keras.ops.cast" if self.end.world.generation == "3" else "keras.backend.cast"
-        keras = names.written(bindings, path)
+        path = "keras.ops.cast" if world.generation == "3" else "keras.backend.cast"
+        keras = names.written(world, source, path)
         return (f"{keras}(", f", {float32})") if keras is not None else None
 
     # -- what cannot be applied
 
     def _shown(self, layer: Layer, conflict: Place) -> Fix:
-        what = layer.base.rpartition(".")[2]
-        return Fix(
-            f"Give {what} dtype float32, and see to it that {row_of(conflict)} still fits: "
-            "a layer made by the same call, or its result, is used in half precision there",
-            Applicability.DISPLAY,
-            tuple(dtypes.float32(self.end.world, layer)),
-        )
+        what = f"Give {layer.base.rpartition('.')[2]} dtype float32"
+        edits = tuple(dtypes.float32(self.end.world, layer))
+        why = ": a layer made by the same call, or its result, is used in half precision there"
+        return only_shown(what, row_of(conflict), edits, why)
 
 
 def _chain(end: End) -> Iterator[Layer]:
@@ -199,7 +204,11 @@ def _chain(end: End) -> Iterator[Layer]:
     Layers that only carry numbers on (Reshape, Dropout) round them again: each of them counts.
     """
     step: Tensor | None = end.tensor
+    given: list[Made] = []
     while step is not None:
+        if end.softmax_dtype not in HALF and any(step.made is each for each in given):
+            return  # the layer of the program that it was given to rounds it again
+        given += [tensor.made for outer in _around(step) if outer.kind == "composite" for tensor in outer.inputs]
         tensor = core(step)
         made = tensor.made
         if made.kind == "layer" and made.layer is not None:
@@ -209,6 +218,25 @@ def _chain(end: End) -> Iterator[Layer]:
             if layer.computes_in in HALF or layer.base in WRAPPERS:
                 yield layer
         step = _before(end, tensor)
+
+
+def _put_together(end: End) -> set[Place | None]:
+    """Where the softmax of an end is put together with others, all of which are changed with it."""
+    found: set[Place | None] = set()
+    step: Tensor | None = end.tensor if len(softmaxes(end.tensor)) > 1 else None
+    while step is not None:
+        made = core(step).made
+        if len(made.operands) > 1:
+            found.add(made.place)
+        step = carrier(made, end.softmax)
+    return found
+
+
+def _around(tensor: Tensor) -> Iterator[Made]:
+    """How the models and the layers of the program that give `tensor` are in the graph, outermost first."""
+    while tensor.made.kind in OUTER and tensor.made.operands:
+        yield tensor.made
+        tensor = tensor.made.operands[0]
 
 
 def _acting(end: End, made_by: Instance) -> Layer | None:
@@ -223,8 +251,7 @@ def _before(end: End, tensor: Tensor) -> Tensor | None:
     """What `tensor` carries the numbers of; None where it computes them."""
     made = tensor.made
     if end.softmax is not None and end.softmax_dtype in HALF:  # whatever is done to it later comes too late
-        carried = (operand for operand in made.operands if operand.softmax is not None)
-        return None if made.same(end.softmax) else next(carried, None)
+        return carrier(made, end.softmax)
     if made.kind == "layer" and made.layer is not None:
         layer = end.world.layer(made.layer)
         carries_on = layer is not None and _passes_on(layer) and len(made.operands) == 1
@@ -242,14 +269,6 @@ def _removable(call: cst.Call, argument: cst.Arg) -> bool:
 
 
 def _passes_on(layer: Layer) -> bool:
-    if layer.base == "keras.layers.Activation":
+    if layer.base == _ACTIVATION:
         return layer.constant("activation") in ("linear", None) and isinstance(layer.argument("activation"), Const)
     return carries(layer.base)
-
-
-def _position(path: str, name: str) -> int:
-    """The place of a parameter in the signature that both generations share; out of reach where they differ."""
-    for position, parameter in enumerate(parameters(path, "2") or parameters(path, "3") or ()):
-        if parameter.name == name:
-            return position
-    return 1 << 16

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import libcst as cst
 
-from mplint.codemods import calls
+from mplint.codemods import calls, layout
 from mplint.findings import Edit, Span
 from mplint.interpreter.code import dotted
-from mplint.interpreter.values import Api, Value
+from mplint.interpreter.values import Api
+from mplint.interpreter.world import World
 from mplint.keras_api import Kind, canonical, kind
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -33,7 +34,7 @@ def sibling(source: SourceFile, func: cst.BaseExpression, wanted: str) -> tuple[
     for other in statement.names if not isinstance(statement.names, cst.ImportStar) else ():
         if dotted(other.name) == wanted:
             return (dotted(other.asname.name) if other.asname is not None else wanted), ()
-    if wanted in _bound(source):
+    if wanted in _words(source):
         return None
     return wanted, (_extended(source, statement, alias, wanted),)
 
@@ -44,16 +45,15 @@ def imported_beside(source: SourceFile, func: cst.BaseExpression, wanted: Sequen
     None where `func` comes otherwise than from a submodule of Keras, or a name is taken.
     """
     found = import_of(source, dotted(func).partition(".")[0])
-    if found is None or _bound(source) & set(wanted):
+    if found is None or _words(source) & set(wanted):
         return None
     statement, _ = found
     package, dot, _ = f"{dotted(statement.module)}.".partition("keras.")
     if not dot:
         return None
     end = source.span(statement).end
-    stop = source.text.find("\n", end)
-    stop = len(source.text) if stop < 0 else stop - source.text[:stop].endswith("\r")
-    text = f"{calls.newline(source, end)}from {package}keras import {', '.join(wanted)}"
+    stop = layout.line_end(source, end)
+    text = f"{layout.newline(source, end)}from {package}keras import {', '.join(wanted)}"
     return Edit(source.path, Span(stop, stop), text)
 
 
@@ -73,8 +73,8 @@ def import_of(source: SourceFile, name: str) -> tuple[cst.ImportFrom, cst.Import
     return None
 
 
-def _bound(source: SourceFile) -> set[str]:
-    """Every name that the file binds or uses anywhere: a new one must not meet any of them."""
+def _words(source: SourceFile) -> set[str]:
+    """Every name that the file binds or uses anywhere: a new one must not be among them."""
     return {node.value for node in walk(source.module) if isinstance(node, cst.Name)}
 
 
@@ -93,14 +93,13 @@ def _extended(source: SourceFile, statement: cst.ImportFrom, alias: cst.ImportAl
         opening = source.text.rindex("(", 0, spans[0].start) + 1
         return calls.appended(source, spans, opening, [wanted])
     at = spans[position].start
-    own_line = statement.lpar is not None and not source.text[calls.line_start(source, at) : at].strip()
-    separator = f",{calls.newline(source, at)}{calls.indentation(source, at)}" if own_line else ", "
-    return Edit(source.path, Span(at, at), wanted + separator)
+    between = layout.separator(source, at) if statement.lpar is not None else ", "
+    return Edit(source.path, Span(at, at), wanted + between)
 
 
 def imported_from(source: SourceFile, package: str, wanted: str) -> Edit | None:
     """The edit that adds `wanted` to the import of names from `package`; None where there is none, or it is taken."""
-    if wanted in _bound(source):
+    if wanted in _words(source):
         return None
     for line in source.module.body:
         for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
@@ -111,12 +110,29 @@ def imported_from(source: SourceFile, package: str, wanted: str) -> Edit | None:
     return None
 
 
-def written(bindings: Mapping[str, Value], path: str) -> str | None:
-    """How a file with these module-level names writes the library's `path`: the shortest way it offers."""
+def bound(world: World, source: SourceFile) -> dict[str, Api]:
+    """The module-level names of a file that stand for something of a library, without private ones."""
+    return {
+        name: value
+        for name, value in world.module_bindings(source.path).items()
+        if isinstance(value, Api) and not name.startswith(("_", "@"))
+    }
+
+
+def spelled(world: World, source: SourceFile, expression: cst.BaseExpression) -> str | None:
+    """What `expression`, a name with dots, stands for in the library, as the file's imports bring it."""
+    head, _, rest = dotted(expression).partition(".")
+    value = world.module_bindings(source.path).get(head)
+    if not isinstance(value, Api):
+        return None
+    start = value.spelled or value.path
+    return f"{start}.{rest}" if rest else start
+
+
+def written(world: World, source: SourceFile, path: str) -> str | None:
+    """How a file writes the library's `path`: the shortest way that its imports offer."""
     ways: list[str] = []
-    for name, value in bindings.items():
-        if not isinstance(value, Api) or name.startswith(("_", "@")):
-            continue
+    for name, value in bound(world, source).items():
         if value.path == path:
             ways.append(name)
         if kind(value.path) is not Kind.MODULE:

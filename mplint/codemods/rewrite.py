@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import libcst as cst
 
-from mplint.findings import Applicability, Fix
+from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.values import HALF, Instance, Place
 from mplint.interpreter.world import World
-
-OutputFix = Literal["auto", "split", "dtype"]
+from mplint.settings import OutputFix
 
 
 class Evidence:
@@ -124,6 +122,11 @@ def row_of(place: Place) -> str:
 
 def _row(place: Place) -> int:
     return place.source.position(place.source.span(place.node).start)[0]
+
+
+def only_shown(what: str, where: str, edits: Sequence[Edit], why: str = "") -> Fix:
+    """A fix that reaches further than its fault: somebody must look at `where` first."""
+    return Fix(f"{what}, and see to it that {where} still fits{why}", Applicability.DISPLAY, tuple(edits))
 
 
 class Rewrite(ABC):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import calls
+from mplint.codemods import calls, layout
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.source.file import SourceFile
@@ -47,13 +47,13 @@ class Split:
         value = self.activation.value
         plain = isinstance(value, (cst.SimpleString, cst.Name, cst.Attribute))
         span = self.source.span(value, parentheses=not plain or bool(self._comments_around(value)))
-        written, dtype = self.source.text[span.start : span.end], calls.quoted(self.source, "float32")
-        name = f", name={calls.code(self.source, self.name.value)}" if self.name is not None else ""
+        written, dtype = self.source.text[span.start : span.end], layout.quoted(self.source, "float32")
+        name = f", name={layout.code(self.source, self.name.value)}" if self.name is not None else ""
         return f"{self.spelled}({written}, dtype={dtype}{name})"
 
     def _comments_around(self, value: cst.BaseExpression) -> list[str]:
         """The comments between an expression and its own parentheses."""
-        return calls.comments_in(calls.code(self.source, value))
+        return layout.comments_in(layout.code(self.source, value))
 
     def _renamed(self) -> list[Edit]:
         """The name of the layer is free for the activation."""
@@ -94,8 +94,8 @@ class Split:
         if not isinstance(outer, cst.Call) or not dotted(outer.func).endswith("Sequential"):
             return None  # a list that the program may index or count
         span = self.source.span(self.call, parentheses=True)
-        separator = f",{self._line(span.start, comments)}" if self._starts_a_line(span.start) or comments else ", "
-        return [Edit(self.source.path, Span(span.end, span.end), f"{separator}{self._layer()}")]
+        between = f",{self._line(span.start, comments)}" if comments else layout.separator(self.source, span.start)
+        return [Edit(self.source.path, Span(span.end, span.end), f"{between}{self._layer()}")]
 
     def _around(self, outer: cst.Call, comments: Sequence[str]) -> list[Edit]:
         """`Dense(…)(x)` anywhere else: the activation around it."""
@@ -108,18 +108,14 @@ class Split:
 
     def _next_line(self, statement: cst.CSTNode, written: str, comments: Sequence[str]) -> list[Edit] | None:
         """A statement behind `statement`, where that is alone on its line."""
-        line = self.source.parent(statement)
         span = self.source.span(statement)
-        if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1 or not self._starts_a_line(span.start):
+        if layout.own_line(self.source, statement) is None or not layout.starts_line(self.source, span.start):
             return None
         return [Edit(self.source.path, Span(span.end, span.end), f"{self._line(span.start, comments)}{written}")]
 
-    def _starts_a_line(self, offset: int) -> bool:
-        return not self.source.text[calls.line_start(self.source, offset) : offset].strip()
-
     def _line(self, offset: int, comments: Sequence[str]) -> str:
         """A new line indented as that of `offset` is, with comments on lines of their own in front of it."""
-        start = calls.newline(self.source, offset) + calls.indentation(self.source, offset)
+        start = layout.newline(self.source, offset) + layout.indentation(self.source, offset)
         return "".join(f"{start}{comment}" for comment in comments) + start
 
     def _needed(self) -> set[str]:

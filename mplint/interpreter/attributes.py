@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import namespaces
+from mplint.interpreter import arrays, namespaces
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
+from mplint.interpreter.keras.names import constant
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -41,6 +42,7 @@ from mplint.interpreter.values import (
     choice,
     derived,
 )
+from mplint.keras_api import canonical
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -62,13 +64,15 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Tensor():
             return tensors.attribute(m, value, name, place)
         case Policy():
-            return policies.attribute(m, value, name)
+            return policies.attribute(value, name)
         case DType():
             return tensors.dtype_attribute(value, name)
         case Choice():
             return choice([get(m, option, name, place) for option in value.options if option != NONE] or [UNKNOWN])
-        case Const() | Tuple() | List() | Dict() | Fields() | Array():
-            return _of_builtin(value, name)
+        case Const() | Tuple() | List() | Dict() | Fields():
+            return UNKNOWN if name == "__class__" else Bound(value, ApiMethod(name))
+        case Array():
+            return arrays.attribute(value, name)
         case Function():
             return _of_function(m, value, name)
         case StaticMethod(function=inner):
@@ -107,8 +111,9 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
         case Choice():
             outcomes = {has(m, option, name) for option in value.options}
             return outcomes.pop() if len(outcomes) == 1 else None
-        case Api() if m.patched(value, name) is not None:
-            return None if isinstance(m.patched(value, name), Maybe) else True
+        case Api():
+            stored = m.patched(value, name)
+            return None if stored is None or isinstance(stored, Maybe) else True
         case _:
             return None
 
@@ -122,8 +127,10 @@ def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:
         if there or inherited:
             return None if isinstance(class_attribute(m, value.cls, name), Property) else True
         sure = is_closed(value.cls) and class_attribute(m, value.cls, "__getattr__") is None
-        if "__dataclass_fields__" in name or (sure and hasattr(object, name)) or name == "__dict__":
-            return True if name != "__dataclass_fields__" else None
+        if name == "__dataclass_fields__":
+            return None
+        if name == "__dict__" or (sure and hasattr(object, name)):
+            return True
         sure = sure and inherited is False and there is False
     else:
         if there:
@@ -162,8 +169,8 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     if dtype is not None:
         return tensors.dtype_attribute(DType(dtype), name)
     spelled = f"{value.spelled or value.path}.{name}"
-    path = m.program.table.canonical(f"{value.path}.{name}")
-    return m.program.table.constant(path) or Api(path, spelled)
+    path = canonical(f"{value.path}.{name}")
+    return constant(path) or Api(path, spelled)
 
 
 def _module(m: Machine, value: Module, file: str, name: str) -> Value:
@@ -193,9 +200,9 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
             if inherited is None and isinstance(value.cls, Class):
                 fallback = class_attribute(m, value.cls, "__getattr__")
                 others = [] if fallback is None else [UNKNOWN]
-            return choice([layers.read_variable(m, value, held.value), *others])
+            return choice([layers.read_variable(m, held.value), *others])
     elif isinstance(held, Value):
-        return layers.read_variable(m, value, held)
+        return layers.read_variable(m, held)
     if name == "__dict__":
         return Fields(value)
     if isinstance(value.cls, Class):
@@ -207,14 +214,14 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
             return bound
         if name == "__class__":
             return value.cls
-        is_loose = namespaces.is_loose(m, Fields(value))
-        base = keras_base_of(m, value)
-        if base is not None:
+        if keras_base_of(m, value) is not None:
             return surgery.attribute(m, value, name, place)
         fallback = class_attribute(m, value.cls, "__getattr__")
         if fallback is not None and not name.startswith("__"):
             return m.call(Bound(value, fallback), Arguments((Const(name),)), place)
-        return UNKNOWN if is_closed(value.cls) or is_loose else Bound(value, ApiMethod(name))
+        if is_closed(value.cls) or namespaces.is_loose(m, Fields(value)):
+            return UNKNOWN
+        return Bound(value, ApiMethod(name))
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 
@@ -262,24 +269,10 @@ def _super(m: Machine, value: Super, name: str, place: Place) -> Value:
         return UNKNOWN
     found = class_attribute(m, cls, name, after=value.after)
     if found is None:
-        if isinstance(receiver, Instance):
-            base = keras_base_of(m, receiver)
-            if base is None or name in ("__init__", "__init_subclass__"):
-                return Bound(receiver, ApiMethod(f"super.{name}"))
-            return surgery.attribute(m, receiver, name, place, inherited=True)
+        own = name in ("__init__", "__init_subclass__")
+        if isinstance(receiver, Instance) and not own and keras_base_of(m, receiver) is not None:
+            return surgery.attribute(m, receiver, name, place)
         return Bound(receiver, ApiMethod(f"super.{name}"))
     if isinstance(receiver, Instance):
         return _bind(m, receiver, found, place)
     return Bound(receiver, found.function) if isinstance(found, ClassMethod) else found
-
-
-def _of_builtin(value: Value, name: str) -> Value:
-    if name == "__class__":
-        return UNKNOWN
-    if isinstance(value, Array) and name in ("T", "flat", "real"):
-        return value
-    if isinstance(value, Array) and name == "dtype" and value.dtype:
-        return DType(value.dtype)
-    if isinstance(value, Array) and name in ("shape", "size", "ndim"):
-        return UNKNOWN
-    return Bound(value, ApiMethod(name))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 import libcst as cst
 
 from mplint.interpreter.values import (
+    TRUE,
     UNKNOWN,
     Api,
     Class,
@@ -24,6 +26,7 @@ from mplint.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from mplint.interpreter.frames import Frame
     from mplint.interpreter.machine import Machine
 
 
@@ -40,6 +43,11 @@ def class_attribute(m: Machine, cls: Class, name: str, after: Class | None = Non
                 return choice([*possible, found]) if possible else found
         started = started or entry == after
     return choice(possible) if possible else None
+
+
+def method_of(m: Machine, instance: Instance, name: str) -> Value | None:
+    """What the class of an object has under `name`; None where it is the library's, or the program has none."""
+    return class_attribute(m, instance.cls, name) if isinstance(instance.cls, Class) else None
 
 
 def has_class_attribute(m: Machine, cls: Class, name: str) -> bool | None:
@@ -67,13 +75,49 @@ def is_open(cls: Class) -> bool:
     return any(isinstance(entry, Unknown) for entry in cls.mro)
 
 
+_NAMED_TUPLE: Final = "typing.NamedTuple"
+_FIELDS: Final = "@fields"
+_DATACLASS: Final = "@dataclass"
+
+
+def note_fields(m: Machine, instance: Instance, names: Iterable[str]) -> None:
+    """Note that an object of a dataclass, or a NamedTuple, has these fields, in this order."""
+    m.state.set((instance.address, _FIELDS), Tuple(tuple(Const(name) for name in names)))
+
+
+def fields_of(m: Machine, instance: Instance) -> list[str] | None:
+    """The fields of an object of a dataclass, or of a NamedTuple; None of other objects."""
+    held = m.state.get((instance.address, _FIELDS))
+    return [str(name.value) for name in held.items if isinstance(name, Const)] if isinstance(held, Tuple) else None
+
+
+def tuple_fields(m: Machine, instance: Instance) -> list[str] | None:
+    """The fields of a NamedTuple, which is a sequence of them; None of other objects."""
+    found = fields_of(m, instance)
+    is_tuple = found is not None and isinstance(instance.cls, Class) and _NAMED_TUPLE in library_bases(instance.cls)
+    return found if is_tuple else None
+
+
+def note_dataclass(m: Machine, namespace: Frame) -> None:
+    """Note that the class with this namespace is a dataclass."""
+    m.bind(namespace, _DATACLASS, TRUE)
+
+
+def is_dataclass(m: Machine, cls: Class) -> bool:
+    """Whether `cls`, or a class that it derives from, is a dataclass."""
+    return class_attribute(m, cls, _DATACLASS) is not None
+
+
+def has_fields(m: Machine, cls: Class) -> bool:
+    """Whether `cls` is a dataclass or a NamedTuple, whose constructor sets its fields."""
+    return is_dataclass(m, cls) or _NAMED_TUPLE in library_bases(cls)
+
+
 def enum_lookup(m: Machine, cls: Class, wanted: Value | None) -> Value:
     """`SomeEnum(wanted)`."""
-    for statement in cls.code.body:
-        if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
-            name = statement.targets[0].target.value
-            if m.variable(cls.frame, name) == wanted:
-                return member(m, cls, name) or UNKNOWN
+    for name in _assigned(cls):
+        if m.variable(cls.frame, name) == wanted:
+            return member(m, cls, name) or UNKNOWN
     return UNKNOWN
 
 
@@ -90,17 +134,22 @@ def is_enum(cls: Class) -> bool:
 def members(m: Machine, cls: Class) -> Tuple:
     """The members of an enumeration, in order; a second name for one is none."""
     found: dict[Value, Value] = {}
+    for name in _assigned(cls):
+        held = m.variable(cls.frame, name)
+        one = member(m, cls, name)
+        if held is None or one is None or name.startswith("_"):
+            continue
+        if not isinstance(held, Const):
+            return Tuple((), UNKNOWN)
+        found.setdefault(held, one)
+    return Tuple(tuple(found.values()))
+
+
+def _assigned(cls: Class) -> Iterator[str]:
+    """The variables that the body of a class assigns, in order."""
     for statement in cls.code.body:
         if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
-            name = statement.targets[0].target.value
-            held = m.variable(cls.frame, name)
-            one = member(m, cls, name)
-            if held is None or one is None or name.startswith("_"):
-                continue
-            if not isinstance(held, Const):
-                return Tuple((), UNKNOWN)
-            found.setdefault(held, one)
-    return Tuple(tuple(found.values()))
+            yield statement.targets[0].target.value
 
 
 def member(m: Machine, cls: Class, name: str) -> Value | None:

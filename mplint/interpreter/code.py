@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import libcst as cst
 
@@ -72,15 +73,6 @@ class ClassCode(Code):
         """What of `HOOKS` it defines."""
 
 
-class _Scope(NamedTuple):
-    names: frozenset[str]
-    yields: bool
-    holds_functions: bool
-    called: frozenset[str]
-    foreign: frozenset[str]
-    touched: frozenset[str]
-
-
 class FunctionCode(Code):
     """A function or a lambda."""
 
@@ -112,54 +104,45 @@ class FunctionCode(Code):
         """What a lambda gives."""
         return self.node.body if isinstance(self.node, cst.Lambda) else None
 
-    @property
+    @cached_property
     def locals(self) -> frozenset[str]:
         """The names of its variables."""
-        return self._scope.names
-
-    @property
-    def is_generator(self) -> bool:
-        """Whether it yields."""
-        return self._scope.yields
-
-    @property
-    def calls_itself(self) -> bool:
-        """Whether something of its name is called in its body."""
-        return self.name in self._scope.called
-
-    @property
-    def calls(self) -> frozenset[str]:
-        """The names of what is called in it, methods among them."""
-        return self._scope.called
-
-    @property
-    def foreign(self) -> frozenset[str]:
-        """The names that it declares global or nonlocal."""
-        return self._scope.foreign
-
-    @property
-    def touched(self) -> frozenset[str]:
-        """The variables, and attributes of variables, whose objects it writes to, or calls a method of."""
-        return self._scope.touched
-
-    @property
-    def has_closures(self) -> bool:
-        """Whether something made in the body may read its variables later."""
-        return self._scope.holds_functions
+        names = {parameter.name for parameter in self.parameters}
+        return frozenset((names | self._scan.bound) - self._scan.foreign)
 
     @cached_property
-    def _scope(self) -> _Scope:
-        names = {parameter.name for parameter in self.parameters}
-        found = _Scan(self.body)
-        locals_ = frozenset((names | found.bound) - found.foreign)
-        return _Scope(
-            locals_,
-            found.yields,
-            found.holds_functions,
-            frozenset(found.called),
-            frozenset(found.foreign),
-            frozenset(found.touched),
-        )
+    def is_generator(self) -> bool:
+        """Whether it yields."""
+        return self._scan.yields
+
+    @cached_property
+    def calls_itself(self) -> bool:
+        """Whether something of its name is called in its body."""
+        return self.name in self._scan.called
+
+    @property
+    def calls(self) -> AbstractSet[str]:
+        """The names of what is called in it, methods among them."""
+        return self._scan.called
+
+    @property
+    def foreign(self) -> AbstractSet[str]:
+        """The names that it declares global or nonlocal."""
+        return self._scan.foreign
+
+    @property
+    def touched(self) -> AbstractSet[str]:
+        """The variables, and attributes of variables, whose objects it writes to, or calls a method of."""
+        return self._scan.touched
+
+    @cached_property
+    def has_closures(self) -> bool:
+        """Whether something made in the body may read its variables later."""
+        return self._scan.holds_functions
+
+    @cached_property
+    def _scan(self) -> _Scan:
+        return _Scan(self.body)
 
     @property
     def first(self) -> str | None:

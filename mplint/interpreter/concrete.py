@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter.classes import tuple_fields
 from mplint.interpreter.sequences import iterate
 from mplint.interpreter.values import (
     UNKNOWN,
-    Class,
     Const,
     Dict,
     Entries,
@@ -58,7 +58,7 @@ def concrete(m: Machine, value: Value, depth: int = 0) -> object:
                 return {concrete(m, key, depth + 1): concrete(m, held, depth + 1) for key, held in entries.pairs}
             except TypeError:
                 raise NotKnown from None
-        case Instance(cls=Class()) if m.field(value.address, "@fields") is not None:  # a NamedTuple is a tuple
+        case Instance() if tuple_fields(m, value) is not None:  # a NamedTuple is a tuple
             return tuple(_listed(m, iterate(m, value, value.address.place), depth))
         case _:
             raise NotKnown
@@ -73,28 +73,24 @@ def _listed(m: Machine, items: Tuple, depth: int) -> list[object]:
 def abstract(m: Machine, made: object, place: Place) -> Value:
     """The value that stands for a constant, or for a new container of them."""
     match made:
+        case list():
+            return m.new_list(place, Tuple(tuple(map(_part, made))))
+        case set() | frozenset():
+            return m.new_list(place, Tuple(tuple(map(_part, made))), "set")
+        case dict():
+            return m.new_dict(place, Entries(tuple((_part(key), _part(held)) for key, held in made.items())))
+        case _:
+            return _part(made)
+
+
+def _part(made: object) -> Value:
+    """A constant or an element, which no container that can be changed may be: it would need a place of its own."""
+    match made:
         case str() | bytes():
             return Const(made) if len(made) <= MAX_TEXT else UNKNOWN
         case bool() | int() | float() | complex() | None:
             return Const(made)
         case tuple():
-            return Tuple(tuple(_part(part) for part in made))
-        case list():
-            return m.new_list(place, Tuple(tuple(_part(part) for part in made)))
-        case set() | frozenset():
-            return m.new_list(place, Tuple(tuple(_part(part) for part in made)), "set")
-        case dict():
-            return m.new_dict(place, Entries(tuple((_part(key), _part(held)) for key, held in made.items())))
-        case _:
-            return UNKNOWN
-
-
-def _part(made: object) -> Value:
-    """An element, which no container that can be changed may be: it would need a place of its own."""
-    match made:
-        case bool() | int() | float() | complex() | str() | bytes() | None:
-            return Const(made)
-        case tuple():
-            return Tuple(tuple(_part(part) for part in made))
+            return Tuple(tuple(map(_part, made)))
         case _:
             return UNKNOWN

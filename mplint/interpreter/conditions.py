@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
 from mplint.interpreter import namespaces
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.classes import class_attribute, library_bases, tuple_fields
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
+from mplint.interpreter.keras.names import is_callable
 from mplint.interpreter.values import (
     Api,
     ApiMethod,
-    Array,
     Bound,
     Choice,
     Class,
@@ -30,7 +30,6 @@ from mplint.interpreter.values import (
     Policy,
     Range,
     Symbol,
-    Tensor,
     Tuple,
     Unknown,
     Value,
@@ -79,11 +78,12 @@ def truth(m: Machine, value: Value) -> bool | None:
             outcomes = {truth(m, option) for option in value.options}
             return outcomes.pop() if len(outcomes) == 1 else None
         case Api(path=path):
-            return True if m.program.table.is_callable(path) else m.decide(Symbol("name", path))
-        case Tensor() | Array():
-            return None
+            return True if is_callable(path) else m.decide(Symbol("name", path))
         case _:
             return None
+
+
+_EMPTY_IS_FALSE: Final = frozenset({"builtins.dict", "builtins.list", "builtins.set", "builtins.int", "enum.Flag"})
 
 
 def _truth_of_object(m: Machine, value: Instance, cls: Class) -> bool | None:
@@ -91,14 +91,9 @@ def _truth_of_object(m: Machine, value: Instance, cls: Class) -> bool | None:
         method = class_attribute(m, cls, name)
         if method is not None:
             return truth(m, m.call(Bound(value, method), Arguments(), value.address.place))
-    if m.field(value.address, "@fields") is not None:  # a NamedTuple is true while it has fields
+    if tuple_fields(m, value) is not None:  # true while it has fields
         return True
-    return (
-        None
-        if {"builtins.dict", "builtins.list", "builtins.set", "builtins.int", "enum.Flag"}
-        & {entry.path for entry in cls.mro if isinstance(entry, Api)}
-        else True
-    )
+    return True if _EMPTY_IS_FALSE.isdisjoint(library_bases(cls)) else None
 
 
 def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool | None, Symbol | None, bool, Narrowed]:

@@ -1,4 +1,4 @@
-"""Methods of lists, sets, iterators, dicts and tuples."""
+"""Methods of lists, sets, iterators, tuples, dicts and namespaces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def list_method(m: Machine, receiver: List, name: str, arguments: Arguments, place: Place) -> Value:
-    """A method of a list."""
+    """A method of a list, set or iterator."""
     if receiver.kind == "set":
         return _set_method(m, receiver, name, arguments, place)
     items = m.items(receiver)
@@ -54,14 +54,13 @@ def list_method(m: Machine, receiver: List, name: str, arguments: Arguments, pla
         case "pop":
             return _pop(m, receiver, items, first if arguments.args else Const(-1))
         case "reverse":
-            turned = Tuple(items.items[::-1]) if items.rest is None else _loose(items)
-            m.put_items(receiver.address, turned)
+            m.put_items(receiver.address, sequences.backwards(items))
         case "clear":
             m.put_items(receiver.address, Tuple(()))
         case "remove":
             position = _position(items, first)
             if position is None:
-                m.put_items(receiver.address, _loose(items))
+                m.put_items(receiver.address, sequences.loose(items))
             elif position >= 0:
                 m.put_items(receiver.address, Tuple(items.items[:position] + items.items[position + 1 :], items.rest))
         case "copy":
@@ -69,14 +68,14 @@ def list_method(m: Machine, receiver: List, name: str, arguments: Arguments, pla
         case "sort":
             m.put_items(receiver.address, in_order(m, items, arguments, place))
         case "index" | "count":
-            return tuple_method(m, items, name, arguments, place)
+            return tuple_method(m, items, name, arguments)
         case _:
-            m.put_items(receiver.address, _loose(items))
+            m.put_items(receiver.address, sequences.loose(items))
             return UNKNOWN
     return NONE
 
 
-def tuple_method(m: Machine, items: Tuple, name: str, arguments: Arguments, place: Place) -> Value:
+def tuple_method(m: Machine, items: Tuple, name: str, arguments: Arguments) -> Value:
     """`index` and `count`."""
     try:
         held = concrete(m, items)
@@ -90,11 +89,6 @@ def _any(items: Tuple) -> list[Value]:
     return [sequences.anything(items)] if items.items or items.rest is not None else []
 
 
-def _loose(items: Tuple) -> Tuple:
-    """The same elements, any number of them in any order."""
-    return Tuple((), sequences.anything(items)) if items.items or items.rest is not None else items
-
-
 def _pop(m: Machine, receiver: List, items: Tuple, index: Value) -> Value:
     if isinstance(index, Const) and isinstance(index.value, int) and items.rest is None:
         if -len(items.items) <= index.value < len(items.items):
@@ -103,7 +97,7 @@ def _pop(m: Machine, receiver: List, items: Tuple, index: Value) -> Value:
             m.put_items(receiver.address, Tuple(tuple(changed)))
             return gone
         return UNKNOWN
-    m.put_items(receiver.address, _loose(items))
+    m.put_items(receiver.address, sequences.loose(items))
     return sequences.anything(items)
 
 
@@ -123,16 +117,17 @@ def in_order(m: Machine, items: Tuple, arguments: Arguments, place: Place) -> Tu
     """The elements as `sorted` puts them, by the `key` and `reverse` of a call."""
     key, backwards = arguments.get("key"), arguments.get("reverse")
     if items.rest is not None or not arguments.sure:
-        return _loose(items)
+        return sequences.loose(items)
     try:
         turned = backwards is not None and bool(concrete(m, backwards))
         if key is None or key == NONE:
             keys = [concrete(m, item) for item in items.items]
         else:
-            keys = [concrete(m, value) for value in sequences.mapped(m, key, items.items, place)]
+            rows = [(item,) for item in items.items]
+            keys = [concrete(m, value) for value in sequences.mapped(m, key, rows, place)]
         order: list[int] = sorted(range(len(keys)), key=keys.__getitem__, reverse=turned)  # type: ignore[arg-type]
     except (NotKnown, TypeError):
-        return _loose(items)
+        return sequences.loose(items)
     return Tuple(tuple(items.items[position] for position in order))
 
 
@@ -273,6 +268,44 @@ def _asked(m: Machine, receiver: Dict, entries: Entries, name: str, arguments: A
     if found is None:
         return default if there is False else choice([default, UNKNOWN])
     return found if there else choice([found, default])
+
+
+def namespace_method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a namespace: `vars(obj).update(…)`."""
+    match name, arguments.args:
+        case "get" | "pop" | "setdefault", (Const(value=str(field)) as key, *default):
+            there = namespaces.has(m, receiver, field)
+            found = namespaces.read(m, receiver, field)
+            missing = default[0] if default else NONE
+            if name == "pop":
+                namespaces.delete(m, receiver, key)
+            if name == "setdefault" and there is not True:
+                fresh = missing if found is None and there is False else UNKNOWN
+                namespaces.write(m, receiver, key, fresh)
+            if found is None:
+                return missing if there is False else UNKNOWN
+            return found if there else choice([found, missing])
+        case "get", (Choice() as keys, *_):
+            known = [str(key.value) for key in keys.options if type(key) is Const]
+            return choice([namespaces.read(m, receiver, field) or UNKNOWN for field in known])
+        case "update", _:
+            for value in arguments.args:
+                given = m.entries(value) if isinstance(value, Dict) else Entries((), UNKNOWN)
+                held = namespaces.contents(m, value) if isinstance(value, Fields) else given
+                namespaces.update(m, receiver, held)
+            namespaces.update(m, receiver, arguments.named())
+            return NONE
+        case "clear", _:
+            namespaces.clear(m, receiver)
+            return NONE
+        case "keys" | "values" | "items" | "copy", _:
+            copied = m.new_dict(place, namespaces.contents(m, receiver))
+            return copied if name == "copy" else dict_method(m, copied, name, arguments, place)
+        case "popitem" | "pop" | "setdefault", _:
+            namespaces.loosen(m, receiver)
+            return UNKNOWN
+        case _:
+            return UNKNOWN
 
 
 def mapping(m: Machine, value: Value, place: Place) -> Entries:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mplint.interpreter.classes import is_closed
 from mplint.interpreter.sequences import FACTORY
+from mplint.interpreter.state import MADE
 from mplint.interpreter.values import (
     UNKNOWN,
     Choice,
@@ -51,7 +52,7 @@ def _copy(m: Machine, value: Value, place: Place) -> Value:
         case Instance(cls=Class() as cls) if is_closed(cls):
             copied = Instance(m.allocate(place, "object"), cls)
             for name, held in m.state.of(value.address).items():
-                if name not in ("@made", "@several"):
+                if name not in (MADE, "@several"):
                     m.state.set((copied.address, name), held)
             return copied
         case Instance():

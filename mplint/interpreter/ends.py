@@ -6,8 +6,8 @@ import enum
 from collections.abc import Iterator
 
 from mplint.interpreter.history import History
-from mplint.interpreter.ineffective import ineffective
-from mplint.interpreter.values import HALF, Place
+from mplint.interpreter.ineffective import Ineffective, ineffective
+from mplint.interpreter.values import HALF, WIDE, Place
 from mplint.interpreter.world import End, World
 
 
@@ -28,15 +28,31 @@ class EndFault(enum.Enum):
 
 def faulty_ends(world: World, *faults: EndFault) -> Iterator[tuple[End, Place]]:
     """The ends of models with one of these faults, and the call or expression that brings each about."""
-    in_vain = {end for asked in ineffective(world) for end in asked.ends}
-    pure = {found.policy.name for found in History(world).half_variables()}
-    for end in world.model_ends():
-        at = _place(end)
-        if at is not None and _fault(end, pure, asked_in_vain=end in in_vain) in faults:
+    vain = {end for asked in in_vain(world) for end in asked.ends}
+    for end, at, fault in _faulty(world):
+        if (EndFault.INEFFECTIVE_FLOAT32 if fault is EndFault.OUTPUT and end in vain else fault) in faults:
             yield end, at
 
 
-def _fault(end: End, pure: set[str | None], *, asked_in_vain: bool) -> EndFault | None:
+def in_vain(world: World) -> Iterator[Ineffective]:
+    """The float32 that was asked for in vain, where nothing finer is wrong with what it did not reach."""
+    finer = {end for end, _, fault in _faulty(world) if fault in (EndFault.SOFTMAX, EndFault.PURE_POLICY)}
+    for asked in ineffective(world):
+        if finer.isdisjoint(asked.ends):
+            yield asked
+
+
+def _faulty(world: World) -> Iterator[tuple[End, Place, EndFault]]:
+    """The ends that are wrong, whether or not float32 was asked for."""
+    pure = {found.policy.name for found in History(world).half_variables()}
+    for end in world.model_ends():
+        at = _place(end)
+        fault = _fault(end, pure)
+        if at is not None and fault is not None:
+            yield end, at, fault
+
+
+def _fault(end: End, pure: set[str | None]) -> EndFault | None:
     softmax = end.softmax_dtype in HALF
     if not softmax and end.dtype not in HALF:
         return None
@@ -47,8 +63,8 @@ def _fault(end: End, pure: set[str | None], *, asked_in_vain: bool) -> EndFault 
     if end.policy.name in pure:
         return EndFault.PURE_POLICY
     if softmax:
-        return EndFault.SOFTMAX_CAST_AFTERWARDS if end.dtype in ("float32", "float64") else EndFault.SOFTMAX
-    return EndFault.INEFFECTIVE_FLOAT32 if asked_in_vain else EndFault.OUTPUT
+        return EndFault.SOFTMAX_CAST_AFTERWARDS if end.dtype in WIDE else EndFault.SOFTMAX
+    return EndFault.OUTPUT
 
 
 def _place(end: End) -> Place | None:

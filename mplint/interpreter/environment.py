@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import containers
 from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Unknown, Value, choice, derived
 
 if TYPE_CHECKING:
@@ -87,8 +88,6 @@ def pop(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def update(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`os.environ.update(…)`."""
-    from mplint.interpreter import containers
-
     for value in arguments.args:
         given = containers.mapping(m, value, place)
         for key, held in given.pairs:

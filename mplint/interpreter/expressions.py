@@ -11,12 +11,22 @@ import libcst as cst
 
 from mplint.interpreter import containers, environment, namespaces, objects, sequences, strings
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute, is_closed, is_enum, is_member, library_bases, member
+from mplint.interpreter.classes import (
+    class_attribute,
+    is_closed,
+    is_dataclass,
+    is_enum,
+    is_member,
+    library_bases,
+    member,
+    tuple_fields,
+)
 from mplint.interpreter.code import target_names
-from mplint.interpreter.concrete import NotKnown, concrete
+from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import condition, truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
+from mplint.interpreter.keras.names import is_callable, is_known
 from mplint.interpreter.python import BUILTINS
 from mplint.interpreter.sequences import MAX_PASSES
 from mplint.interpreter.targets import assign
@@ -50,6 +60,7 @@ from mplint.interpreter.values import (
     Value,
     choice,
     derived,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +68,6 @@ if TYPE_CHECKING:
 
 _WIDE: Final = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")
 """A format that asks for more characters than it has."""
-_MAX_TEXT: Final = 10_000
 _MAX_NUMBER: Final = 1 << 128
 
 
@@ -132,7 +142,7 @@ def _formatted(m: Machine, frame: Frame, node: cst.FormattedString) -> Value:
             known = False
         else:
             text += shown
-    return Const(text) if known and len(text) <= _MAX_TEXT else derived("text", text, *values)
+    return Const(text) if known and len(text) <= MAX_TEXT else derived("text", text, *values)
 
 
 def _shown(m: Machine, frame: Frame, part: cst.FormattedStringExpression, value: Value) -> str | None:
@@ -306,12 +316,12 @@ def _binary(m: Machine, frame: Frame, node: cst.BinaryOperation) -> Value:
     return binary(m, type(node.operator).__name__, left, right, m.place(frame, node))
 
 
-def binary(m: Machine, name: str, left: Value, right: Value, place: Any) -> Value:
+def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
     """`left <name> right` for an operator of LibCST's naming."""
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(name, left.value, right.value)
     if isinstance(left, Choice) or isinstance(right, Choice):
-        pairs = [(a, b) for a in _options(left) for b in _options(right)]
+        pairs = [(a, b) for a in options(left) for b in options(right)]
         return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
     if isinstance(left, (Tensor, Array)) or isinstance(right, (Tensor, Array)):
         return tensors.operator(m, name, left, right, place)
@@ -369,10 +379,6 @@ def _is_sequence(value: Value) -> bool:
     return isinstance(value, Tuple) or (isinstance(value, List) and value.kind == "list")
 
 
-def _options(value: Value) -> tuple[Value, ...]:
-    return value.options if isinstance(value, Choice) else (value,)
-
-
 def _fold(name: str, left: object, right: object) -> Value:
     function = _FOLDED.get(name)
     if function is None:
@@ -392,7 +398,7 @@ def _fold(name: str, left: object, right: object) -> Value:
         result = function(left, right)
     except Exception:  # noqa: BLE001  (the program's own error: what it would raise is not our business)
         return UNKNOWN
-    if isinstance(result, (str, bytes)) and len(result) > _MAX_TEXT:
+    if isinstance(result, (str, bytes)) and len(result) > MAX_TEXT:
         return UNKNOWN
     return Const(result) if isinstance(result, (bool, int, float, complex, str, bytes)) else UNKNOWN
 
@@ -421,9 +427,9 @@ def _same(m: Machine, left: Value, right: Value) -> bool | None:
         return _identical(m, left, right)
     if isinstance(left, (Function, Class, Module)) and type(left) is type(right):
         return left == right
-    if isinstance(left, Api) and isinstance(right, Api) and m.program.table.knows(left.path):
-        return left.path == right.path if m.program.table.knows(right.path) else None
-    if isinstance(left, Api) and isinstance(right, Const) and m.program.table.is_callable(left.path):
+    if isinstance(left, Api) and isinstance(right, Api) and is_known(left.path):
+        return left.path == right.path if is_known(right.path) else None
+    if isinstance(left, Api) and isinstance(right, Const) and is_callable(left.path):
         return False
     return None
 
@@ -435,7 +441,7 @@ def _may_equal(m: Machine, value: Value) -> bool:
     cls = value.cls
     if is_member(value) and isinstance(cls, Class):
         return bool(_MIXED_IN & set(library_bases(cls)))
-    return not isinstance(cls, Class) or not is_closed(cls) or class_attribute(m, cls, "@dataclass") is not None
+    return not isinstance(cls, Class) or not is_closed(cls) or is_dataclass(m, cls)
 
 
 def _comparison(m: Machine, frame: Frame, node: cst.Comparison) -> Value:
@@ -443,21 +449,21 @@ def _comparison(m: Machine, frame: Frame, node: cst.Comparison) -> Value:
     results: list[Value] = []
     for part in node.comparisons:
         right = m.evaluate(frame, part.comparator)
-        results.append(_compare(m, frame, type(part.operator).__name__, left, right, m.place(frame, node)))
+        results.append(_compare(m, type(part.operator).__name__, left, right, m.place(frame, node)))
         left = right
     if len(results) == 1:
         return results[0]
     outcomes = [truth(m, result) for result in results]
-    return Const(False) if False in outcomes else Const(True) if all(outcomes) else UNKNOWN
+    return FALSE if False in outcomes else TRUE if all(outcomes) else UNKNOWN
 
 
 _HELD: Final = (Instance, List, Dict)
 """Objects with an address: each place makes another one."""
 
 
-def _compare(m: Machine, frame: Frame, name: str, left: Value, right: Value, place: Any) -> Value:
+def _compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
     if isinstance(left, Choice) and not isinstance(right, Choice):
-        return choice([_compare(m, frame, name, option, right, place) for option in left.options])
+        return choice([_compare(m, name, option, right, place) for option in left.options])
     match name:
         case "Is" | "IsNot":
             same = _identical(m, left, right)
@@ -488,7 +494,7 @@ def _identical(m: Machine, left: Value, right: Value) -> bool | None:
         return left == right
     for a, b in ((left, right), (right, left)):
         if a == NONE and not isinstance(b, (Unknown, Choice, Const)):
-            return not (not isinstance(b, Api) or m.program.table.is_callable(b.path)) and None
+            return False if not isinstance(b, Api) or is_callable(b.path) else None
     if isinstance(left, _HELD) and isinstance(right, _HELD):
         if left.address is right.address:
             return None if m.is_several(left.address) else True
@@ -622,21 +628,21 @@ def _subscript(m: Machine, frame: Frame, node: cst.Subscript) -> Value:
             if isinstance(element.slice, cst.Index):
                 m.evaluate(frame, element.slice.value)
         if isinstance(value, Tensor):
-            return sequences.part_of(m, value, place)
+            return tensors.part_of(m, value, place)
         return value if isinstance(value, (Array, Api, Class)) else UNKNOWN
     inner = node.slice[0].slice
     if type(inner) is cst.Slice:
         bounds = [
             NONE if bound is None else m.evaluate(frame, bound) for bound in (inner.lower, inner.upper, inner.step)
         ]
-        return choice([_sliced(m, option, bounds, place) for option in _options(value)])
+        return choice([_sliced(m, option, bounds, place) for option in options(value)])
     assert isinstance(inner, cst.Index)
     index = m.evaluate(frame, inner.value)
-    results = [subscript(m, option, key, place) for option in _options(value) for key in _options(index)]
+    results = [subscript(m, option, key, place) for option in options(value) for key in options(index)]
     return choice(results)
 
 
-def _sliced(m: Machine, value: Value, bounds: list[Value], place: Any) -> Value:
+def _sliced(m: Machine, value: Value, bounds: list[Value], place: Place) -> Value:
     match value:
         case Tuple():
             return sequences.slice_of(value, *bounds)
@@ -648,14 +654,14 @@ def _sliced(m: Machine, value: Value, bounds: list[Value], place: Any) -> Value:
             part = sequences.numbers(*bounds)
             return Const(text[part]) if part is not None else UNKNOWN
         case Tensor():
-            return sequences.part_of(m, value, place)
+            return tensors.part_of(m, value, place)
         case Array():
             return value
         case _:
             return derived("slice", value, *bounds)
 
 
-def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
+def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
     """`value[index]`."""
     match value:
         case Tuple() | List():
@@ -684,25 +690,25 @@ def subscript(m: Machine, value: Value, index: Value, place: Any) -> Value:
                 case _:
                     return UNKNOWN
         case Tensor():
-            return sequences.part_of(m, value, place)
+            return tensors.part_of(m, value, place)
         case Class() if is_enum(value):
             return (member(m, value, str(index.value)) if isinstance(index, Const) else None) or UNKNOWN
         case Array() | Class():  # a generic class: List[int]
             return value
         case Instance(cls=Class() as cls):
-            if m.field(value.address, "@fields") is not None:
+            if tuple_fields(m, value) is not None:
                 return subscript(m, sequences.iterate(m, value, place), index, place)
             method = class_attribute(m, cls, "__getitem__")
             return UNKNOWN if method is None else m.call(Bound(value, method), Arguments((index,)), place)
         case Api(path="os.environ"):
             return environment.item(m, index)
         case Api():
-            return value if m.program.table.is_callable(value.path) else derived("item", value, index)
+            return value if is_callable(value.path) else derived("item", value, index)
         case _:
             return derived("item", value, index)
 
 
-def _made_up(m: Machine, value: Dict, key: Value, found: Value | None, place: Any) -> Value:
+def _made_up(m: Machine, value: Dict, key: Value, found: Value | None, place: Place) -> Value:
     """`d[key]` where there may be no such key: a `defaultdict` makes what is missing, and keeps it."""
     factory = m.state.get((value.address, sequences.FACTORY))
     if not isinstance(factory, Value):

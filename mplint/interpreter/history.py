@@ -9,7 +9,7 @@ from typing import Final
 
 from mplint import keras_api
 from mplint.interpreter.frames import Context
-from mplint.interpreter.keras import models, structures
+from mplint.interpreter.keras import models, strategies, training, wrappers
 from mplint.interpreter.keras.info import info_of, spelled_of
 from mplint.interpreter.trace import (
     Compiled,
@@ -24,35 +24,21 @@ from mplint.interpreter.trace import (
     ScopeLeft,
 )
 from mplint.interpreter.values import (
+    FALSE,
     HALF,
     HALF_POLICIES,
     Address,
     Class,
-    Const,
     Instance,
     Place,
     Policy,
     Value,
-    alternatives,
 )
 from mplint.interpreter.world import World
 from mplint.keras_api import Copy, Kind, are_separate, copy_of, half_variables, has_variables
 
-_READS: Final = frozenset({"predict", "predict_on_batch", "load_weights"})
-_TRAINS: Final = frozenset({"fit", "train_on_batch"})
-_AROUND: Final = (
-    "keras.layers.TimeDistributed",
-    "keras.layers.Bidirectional",
-    "keras.layers.SpectralNormalization",
-    "keras.layers.RNN",
-    "keras.layers.StackedRNNCells",
-)
+_AROUND: Final = wrappers.WRAPPERS | wrappers.CELLS | {"keras.layers.StackedRNNCells"}
 """Layers around others: the variables are those of the layers inside, which have policies of their own."""
-_UNFIT: Final = {
-    "2": ("TPUStrategy", "ParameterServerStrategy", "CentralStorageStrategy"),
-    "3": ("TPUStrategy",),
-}
-"""Strategies under which mixed_float16 is refused (Keras 2) or has no hardware that computes in it (TPU)."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +127,7 @@ class History:
             if not isinstance(event, LayerMade) or event.policy.name not in HALF or event.base in _AROUND:
                 continue
             arguments = dict(event.arguments)
-            if not half_variables(event.base, self._world.generation) or arguments.get("trainable") == Const(False):
+            if not half_variables(event.base, self._world.generation) or arguments.get("trainable") == FALSE:
                 continue
             value = arguments.get("dtype") if event.asked else None
             at = self._source(event, value) if value is not None else next(iter(event.policy.set_by), None)
@@ -162,7 +148,7 @@ class History:
     def _only_predicts(self) -> bool:
         ran = {event.method for event in self._events if isinstance(event, Ran)}
         compiled = any(isinstance(event, Compiled) for event in self._events)
-        return bool(ran & _READS) and not ran & _TRAINS and not compiled
+        return bool(ran & training.READS) and not ran & training.TRAINS and not compiled
 
     # -- the strategy
 
@@ -180,7 +166,7 @@ class History:
                     name = scopes[-1].rpartition(".")[2]
                     value = dict(event.arguments).get("dtype") if event.asked else None
                     at = event.place if event.asked else next(iter(policy.set_by), None)
-                    if name in _UNFIT[self._world.generation] and at is not None and at not in seen:
+                    if strategies.is_unfit(scopes[-1], self._world.generation) and at is not None and at not in seen:
                         seen.add(at)
                         yield UnfitPolicy(at, value, policy, name)
                 case _:
@@ -279,9 +265,9 @@ class History:
     @staticmethod
     def _is_unclear(event: object) -> bool:
         """Whether the policy is not known at some time: branches in which it differs were joined."""
-        if isinstance(event, (LayerMade, ModelMade)):
-            return event.policy.name is None and not getattr(event, "asked", False)
-        return isinstance(event, (Compiled, Ran)) and event.policy.name is None
+        if isinstance(event, LayerMade):
+            return event.policy.name is None and not event.asked
+        return isinstance(event, (ModelMade, Compiled, Ran)) and event.policy.name is None
 
     @staticmethod
     def _meet(setting: PolicySet, made: _Part) -> tuple[Place, Place | None]:
@@ -428,9 +414,4 @@ class _Order:
             for item in models.layers_of(self._m, owner).items:
                 if isinstance(item, Instance):
                     yield item
-        held = self._m.state.get((owner.address, "@outputs"))
-        for tensor in structures.flatten(self._m, held) if isinstance(held, Value) else ():
-            ways = list(alternatives(tensor))
-            for step in (*(way.made for way in ways), *models.steps(ways)):
-                if step.layer is not None:
-                    yield step.layer
+        yield from models.layers_of_graph(self._m, owner)

@@ -14,7 +14,7 @@ import libcst as cst
 from mplint.interpreter.keras import policies, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.trace import LayerCalled
-from mplint.interpreter.values import FLOATS, HALF, Api, Instance, Made, Place, Policy, Tensor, alternatives
+from mplint.interpreter.values import FLOATS, HALF, WIDE, Api, Instance, Made, Place, Policy, Tensor, alternatives
 from mplint.interpreter.world import End, Layer, World, core, outputs_of, tensors_of
 
 
@@ -146,7 +146,7 @@ def _may_be_float32(made: Made) -> bool:
     if made.kind == "cast":
         return made.by != "autocast" and (made.computed_in is None or made.computed_in in FLOATS)
     if made.kind in ("layer", "operation") and made.by != "part":
-        return made.computed_in is None or made.computed_in in ("float32", "float64")
+        return made.computed_in is None or made.computed_in in WIDE
     return False
 
 

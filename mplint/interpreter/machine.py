@@ -12,6 +12,7 @@ from mplint.interpreter import attributes, dispatch, expressions, objects, state
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.implications import implied
+from mplint.interpreter.keras import strategies
 from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
@@ -386,7 +387,7 @@ class Machine:
         """The state behind a join of branches that were taken under the conditions `symbols`."""
 
         def merge(cell: Cell, contents: list[object]) -> object:
-            if self.may_split and symbols and precision_matters(cell, contents):
+            if self.may_split and symbols and precision_matters(cell, contents, self.generation):
                 raise Split(symbols[0])
             merged = merge_contents(contents)
             if isinstance(merged, Unknown):
@@ -411,7 +412,7 @@ class Machine:
     def join_values(self, values: list[Value], symbols: Sequence[Symbol]) -> None:
         """Split the world where `values`, the results of branches under `symbols`, differ in their precision."""
         differ = self.may_split and symbols and any(value != values[0] for value in values[1:])
-        if differ and any(_precise(value) for value in values):
+        if differ and any(_precise(value, self.generation) for value in values):
             raise Split(symbols[0])
 
     def choose(self, value: Choice, place: Place) -> Value:
@@ -520,12 +521,12 @@ class Machine:
         self.state.set(POLICY, policy)
 
 
-def precision_matters(cell: Cell, contents: list[object]) -> bool:
+def precision_matters(cell: Cell, contents: list[object], generation: str) -> bool:
     """Whether branches that leave `contents` in one cell differ in something that only makes sense together."""
-    return cell == POLICY or any(_precise(content) for content in contents)
+    return cell == POLICY or any(_precise(content, generation) for content in contents)
 
 
-def _precise(content: object) -> bool:
+def _precise(content: object, generation: str) -> bool:
     match content:
         case Policy():
             return True
@@ -534,8 +535,8 @@ def _precise(content: object) -> bool:
         case DType(name=name):
             return name in HALF_POLICIES
         case Instance(cls=Api(path=path)):
-            return path == "keras.optimizers.LossScaleOptimizer"
+            return path == "keras.optimizers.LossScaleOptimizer" or strategies.is_unfit(path, generation)
         case Choice():
-            return any(_precise(option) for option in content.options)
+            return any(_precise(option, generation) for option in content.options)
         case _:
             return False

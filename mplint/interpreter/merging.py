@@ -70,18 +70,29 @@ def merge_entries(alternatives: list[Entries]) -> Entries:
             for key in optional.difference(key for key, _ in entries.pairs):
                 keys[key].append(entries.rest)
     optional = optional.union(*(entries.optional for entries in alternatives))
-    pairs = tuple((key, choice(values)) for key, values in keys.items())
-    shuffled = any(entries.shuffled for entries in alternatives) or _in_different_order(alternatives)
+    order = _order([[key for key, _ in entries.pairs] for entries in alternatives])
+    shuffled = order is None or any(entries.shuffled for entries in alternatives)
+    pairs = tuple((key, choice(keys[key])) for key in order or keys)
     return Entries(pairs, choice(rests) if rests else None, optional, shuffled)
 
 
-def _in_different_order(alternatives: list[Entries]) -> bool:
-    known = dict(alternatives[0].pairs)
-    for entries in alternatives[1:]:
-        here = dict(entries.pairs)
-        if [key for key in known if key in here] != [key for key in here if key in known]:
-            return True
-    return False
+def _order(alternatives: list[list[Value]]) -> list[Value] | None:
+    """An order of all keys in which those of each alternative stand as they do there; None where there is none."""
+    order = list(alternatives[0])
+    for keys in alternatives[1:]:
+        if keys == order:
+            continue
+        known = set(order)
+        position = 0
+        for key in keys:
+            if key in known:
+                if key not in order[position:]:
+                    return None
+                position = order.index(key, position)
+            else:
+                order.insert(position, key)
+            position += 1
+    return order
 
 
 def loosened(before: object, after: object) -> object:

@@ -12,6 +12,7 @@ import libcst as cst
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.code import block, dotted
 from mplint.interpreter.frames import Frame
+from mplint.interpreter.keras.names import names_below
 from mplint.interpreter.sequences import concatenate, updated
 from mplint.interpreter.state import POLICY, Cell, State
 from mplint.interpreter.trace import PolicySet
@@ -28,6 +29,7 @@ from mplint.interpreter.values import (
     Tuple,
     Value,
 )
+from mplint.keras_api import canonical
 from mplint.source.file import ParseFault, SourceError
 
 if TYPE_CHECKING:
@@ -290,8 +292,8 @@ def _star(m: Machine, source: Value) -> Iterator[tuple[str, Value]]:
                 if value is not None and (listed is not None or not name.startswith("_")):
                     yield name, value
         case Api(path=path):
-            for name in m.program.table.names_below(path):
-                yield name, Api(m.program.table.canonical(f"{path}.{name}"), f"{path}.{name}")
+            for name in names_below(path):
+                yield name, Api(canonical(f"{path}.{name}"), f"{path}.{name}")
         case _:
             pass
 
@@ -314,7 +316,7 @@ def find(m: Machine, frame: Frame, name: str, level: int) -> Value:
         return Module(load(m, resolved))
     if not resolved:
         return UNKNOWN
-    return Api(m.program.table.canonical(resolved), resolved)
+    return Api(canonical(resolved), resolved)
 
 
 def _load_packages(m: Machine, frame: Frame, name: str) -> None:

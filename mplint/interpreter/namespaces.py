@@ -9,23 +9,20 @@ from mplint.interpreter.state import SHUFFLED, is_attribute
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
-    Choice,
+    Address,
     Const,
-    Dict,
     Entries,
     Fields,
     Maybe,
-    Place,
     Value,
     choice,
 )
 
 if TYPE_CHECKING:
-    from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
 
 
-LOOSE: Final = "@loose"
+_LOOSE: Final = "@loose"
 """The field of an object that something may have been done to under names that are not known."""
 
 
@@ -41,7 +38,7 @@ def contents(m: Machine, fields: Fields) -> Entries:
 
 def is_loose(m: Machine, fields: Fields) -> bool:
     """Whether it may hold more than is known of: something was put there under a name that is not known."""
-    return m.state.get((_owner(fields), LOOSE)) is not None
+    return m.state.get((_owner(fields), _LOOSE)) is not None
 
 
 def size(m: Machine, fields: Fields) -> int | None:
@@ -92,7 +89,7 @@ def delete(m: Machine, fields: Fields, key: Value) -> None:
 def loosen(m: Machine, fields: Fields) -> None:
     """Anything may have been done to the dict."""
     owner = _owner(fields)
-    m.state.set((owner, LOOSE), NONE)
+    note_loose(m, fields)
     for name in m.fields(owner):
         write(m, fields, Const(name), Maybe(UNKNOWN))
 
@@ -114,45 +111,18 @@ def update(m: Machine, fields: Fields, entries: Entries) -> None:
         loosen(m, fields)
 
 
-def method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place: Place) -> Value:
-    """A method of the dict."""
-    match name, arguments.args:
-        case "get" | "pop" | "setdefault", (Const(value=str(field)) as key, *default):
-            there = has(m, receiver, field)
-            found = read(m, receiver, field)
-            missing = default[0] if default else NONE
-            if name == "pop":
-                delete(m, receiver, key)
-            if name == "setdefault" and there is not True:
-                write(m, receiver, key, missing if found is None and there is False else UNKNOWN)
-            if found is None:
-                return missing if there is False else UNKNOWN
-            return found if there else choice([found, missing])
-        case "get", (Choice() as keys, *default):
-            return choice([read(m, receiver, str(key.value)) or UNKNOWN for key in keys.options if type(key) is Const])
-        case "update", _:
-            for value in arguments.args:
-                given = m.entries(value) if isinstance(value, Dict) else Entries((), UNKNOWN)
-                update(m, receiver, contents(m, value) if isinstance(value, Fields) else given)
-            update(m, receiver, arguments.named())
-            return NONE
-        case "clear", _:
-            for field in m.fields(_owner(receiver)):
-                delete(m, receiver, Const(field))
-            return NONE
-        case "keys" | "values" | "items" | "copy", _:
-            from mplint.interpreter import containers
-
-            copied = m.new_dict(place, contents(m, receiver))
-            return copied if name == "copy" else containers.dict_method(m, copied, name, arguments, place)
-        case "popitem" | "pop" | "setdefault", _:
-            loosen(m, receiver)
-            return UNKNOWN
-        case _:
-            return UNKNOWN
+def clear(m: Machine, fields: Fields) -> None:
+    """`namespace.clear()`."""
+    for name in m.fields(_owner(fields)):
+        delete(m, fields, Const(name))
 
 
-def _owner(fields: Fields):  # type: ignore[no-untyped-def]
+def note_loose(m: Machine, fields: Fields) -> None:
+    """Note that it may hold more than is known of."""
+    m.state.set((_owner(fields), _LOOSE), NONE)
+
+
+def _owner(fields: Fields) -> Address | Frame:
     return fields.of if isinstance(fields.of, Frame) else fields.of.address
 
 

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter import namespaces, records
+from mplint.interpreter import namespaces
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
-from mplint.interpreter.classes import class_attribute, enum_lookup, library_bases
-from mplint.interpreter.code import dotted
+from mplint.interpreter.classes import (
+    class_attribute,
+    enum_lookup,
+    has_fields,
+    is_enum,
+    library_bases,
+    method_of,
+    note_dataclass,
+    note_fields,
+)
+from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.conditions import truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
@@ -42,7 +51,6 @@ from mplint.interpreter.values import (
     StaticMethod,
     Super,
     Symbol,
-    Tuple,
     Unknown,
     Value,
 )
@@ -117,17 +125,13 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
         case Api(path=path) if path in _PROPERTIES:
             return Property(value)
         case Api(path=path) if path in _CONTEXT_MANAGERS:
-            m.program.context_managers.add(_code_node(value))
+            m.program.context_managers.add(value.code.node if isinstance(value, Function) else None)
             return value
         case Function() | Class() | Partial():
             wrapped = m.call(decorator, Arguments((value,)), m.place(frame, node))
             return value if isinstance(wrapped, Unknown) else wrapped
         case _:  # a library's decorator is taken to call what it wraps
             return value
-
-
-def _code_node(value: Value) -> object:
-    return value.code.node if isinstance(value, Function) else None
 
 
 def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
@@ -161,7 +165,7 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         name = dotted(decorator.func if isinstance(decorator, cst.Call) else decorator)
         path = target.path if isinstance(target, Api) else name
         if path in _DATACLASSES or name.endswith("dataclass"):
-            m.bind(namespace, "@dataclass", TRUE)
+            note_dataclass(m, namespace)
             _note_fields(m, namespace, code)
         elif isinstance(target, (Function, Partial)):
             wrapped = m.call(target, Arguments((value,)), m.place(frame, decorator))
@@ -194,15 +198,14 @@ def _some_class(base: Value) -> Value:
 
 def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> Value:
     """The object that calling the class `cls` makes."""
-    bases = library_bases(cls)
-    if any(base.startswith("enum.") for base in bases):
+    if is_enum(cls):
         return enum_lookup(m, cls, arguments.get("value", 0))
     maker = class_attribute(m, cls, "__new__") if "__new__" in m.program.hooks else None
     made = m.call(maker, arguments.behind(cls), place) if maker is not None else UNKNOWN
     instance = made if isinstance(made, Instance) else Instance(m.allocate(place, "object"), cls)
     if instance.cls != cls:
         return instance
-    base = keras_base(m, bases)
+    base = keras_base(library_bases(cls))
     if base is not None:
         layers.begin(m, instance, base, place)
     method = class_attribute(m, cls, "__init__")
@@ -210,20 +213,16 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
         m.call(Bound(instance, method), arguments, place)
     elif base is not None:
         calling.initialise(m, instance, base, arguments, place)
-    elif "typing.NamedTuple" in bases or any(
-        m.variable(entry.frame, "@dataclass") for entry in cls.mro if isinstance(entry, Class)
-    ):
-        names = _set_fields(m, instance, cls, arguments, place)
-        if "typing.NamedTuple" in bases:
-            m.state.set((instance.address, "@fields"), Tuple(tuple(Const(name) for name in names)))
+    elif has_fields(m, cls):
+        _set_fields(m, instance, cls, arguments, place)
     else:
         for value in arguments.values():
             m.escape(value)
     return instance
 
 
-def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments, place: Place) -> list[str]:
-    """The `__init__` that `@dataclass` and NamedTuple write; the names of the fields."""
+def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments, place: Place) -> None:
+    """The `__init__` that `@dataclass` and NamedTuple write."""
     names: dict[str, Value | None] = {}
     for entry in reversed(cls.mro):
         if not isinstance(entry, Class):
@@ -236,7 +235,7 @@ def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments
                 noted = m.variable(entry.frame, f"@field {field}")
                 names[field] = noted if noted is not None else m.variable(entry.frame, field)
     position = 0
-    records.note_fields(m, instance, tuple(names))
+    note_fields(m, instance, names)
     for name, default in names.items():
         value = None
         if isinstance(default, Partial) and dict(default.keywords).get("init") == FALSE:
@@ -251,7 +250,6 @@ def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments
     post = class_attribute(m, cls, "__post_init__")
     if post is not None:
         m.call(Bound(instance, post), Arguments(), place)
-    return list(names)
 
 
 def _annotation(statement: cst.AnnAssign) -> str:
@@ -291,9 +289,7 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
             base = keras_base_of(m, target) if isinstance(target.cls, Class) else None
             if base is not None and keras_api.kind(base) is not keras_api.Kind.MODEL:
                 m.use(value)  # a model inside a layer is a part of it
-        case Class(frame=frame):
-            m.bind(frame, name, value)
-        case Module(frame=frame):
+        case Class(frame=frame) | Module(frame=frame):
             m.bind(frame, name, value)
         case Choice():
             m.alternatives([partial(_set, m, option, name, value, place) for option in target.options])
@@ -392,11 +388,11 @@ def inherited(m: Machine, receiver: Value, name: str, arguments: Arguments, plac
 def super_of(m: Machine, frame: Frame) -> Value:
     """`super()` inside a method."""
     here: Frame | None = frame
-    while here is not None and (here.kind != "function" or here.owner is None or here.code is None):
+    while here is not None and (here.owner is None or not isinstance(here.code, FunctionCode)):
         here = here.parent
-    if here is None or here.owner is None or here.code is None:
+    if here is None or here.owner is None or not isinstance(here.code, FunctionCode):
         return UNKNOWN
-    first = getattr(here.code, "first", None)
+    first = here.code.first
     receiver = m.state.get((here, first)) if first else None
     if isinstance(receiver, (Instance, Class)):
         return Super(receiver, here.owner)
@@ -427,9 +423,7 @@ def operator_method(m: Machine, name: str, left: Value, right: Value, place: Pla
 
 
 def _method_of(m: Machine, value: Value, name: str) -> Value | None:
-    found = (
-        class_attribute(m, value.cls, name) if isinstance(value, Instance) and isinstance(value.cls, Class) else None
-    )
+    found = method_of(m, value, name) if isinstance(value, Instance) else None
     return None if found is None else Bound(value, found)
 
 

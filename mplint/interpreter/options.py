@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import sequences
+from mplint.interpreter import namespaces, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.namespaces import LOOSE
 from mplint.interpreter.trace import Escaped
 from mplint.interpreter.values import (
     FALSE,
@@ -17,6 +16,7 @@ from mplint.interpreter.values import (
     Api,
     Const,
     Entries,
+    Fields,
     Instance,
     List,
     Place,
@@ -59,7 +59,7 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
             m.state.set((receiver.address, _OPEN), TRUE)
             return receiver
         case "set_defaults":
-            _set_defaults(m, receiver, arguments, place)
+            _set_defaults(m, receiver, arguments)
             return NONE
         case "parse_args" | "parse_known_args":
             namespace = _parsed(m, receiver, arguments, place)
@@ -83,7 +83,7 @@ def _parsed(m: Machine, receiver: Instance, arguments: Arguments, place: Place) 
             m.put(namespace.address, str(key.value), value)
     escaped = any(isinstance(e, Escaped) and e.address is receiver.address for e in m.trace.events)
     if escaped or m.state.get((receiver.address, _OPEN)) is not None or held.rest is not None:
-        m.state.set((namespace.address, LOOSE), TRUE)
+        namespaces.note_loose(m, Fields(namespace))
     return namespace
 
 
@@ -134,7 +134,7 @@ def _converted(m: Machine, default: Value, arguments: Arguments, place: Place) -
     return default if kind is None or kind == NONE else m.call(kind, Arguments((default,)), place)
 
 
-def _set_defaults(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> None:
+def _set_defaults(m: Machine, receiver: Instance, arguments: Arguments) -> None:
     """`set_defaults(dest=value)`: of options that there are, and of names that are no options."""
     for name, value in arguments.keywords:
         there = sequences.lookup(_held(m, receiver, _OPTIONS), Const(name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -35,7 +35,7 @@ from mplint.interpreter.values import (
     alternatives,
     variable_dtype,
 )
-from mplint.interpreter.world import World, outputs_of
+from mplint.interpreter.world import Model, World, outputs_of
 from mplint.interpreter.worlds import Entry, Exploration, Run, finish, run_entry, run_script, script
 from mplint.keras_api import Kind
 from mplint.project.modules import Project
@@ -140,11 +140,17 @@ def _in_world(
     world: World, start: Start, anywhere: dict[Site, dict[str, Forecast]], sites: dict[Place, Site]
 ) -> Prediction:
     named: dict[str, set[tuple[Dtypes, ...] | None]] = {}
-    for name, value in world.module_bindings(start.path).items():
+    for name, model in _named(world, start.path):
+        named.setdefault(name, set()).update(_dtypes(world.machine, model.outputs))
+    return Prediction({**anywhere, **_made([world], sites)}, named)
+
+
+def _named(world: World, path: Path) -> Iterator[tuple[str, Model]]:
+    """The models that the module in the file `path` has in its variables at the end of the run."""
+    for name, value in world.module_bindings(path).items():
         for model in world.models:
             if model.instance == value:
-                named.setdefault(name, set()).update(_dtypes(world.machine, model.outputs))
-    return Prediction({**anywhere, **_made([world], sites)}, named)
+                yield name, model
 
 
 def _made(worlds: Iterable[World], sites: dict[Place, Site]) -> dict[Site, dict[str, Forecast]]:
@@ -269,21 +275,10 @@ def output_dtypes(source_text: str, generation: str) -> dict[str, list[str | Non
     program = Program(project)
     found: dict[str, list[str | None]] = {}
     for world in run_script(program, path, generation):
-        for name, dtypes in _models(program, world, path).items():
+        for name, model in _named(world, path):
+            dtypes = [_dtype(tensor) for tensor in outputs_of(world, model)]
             before = found.get(name)
             found[name] = dtypes if before in (None, dtypes) else [None] * len(dtypes)
-    return found
-
-
-def _models(program: Program, world: World, path: Path) -> dict[str, list[str | None]]:
-    frame = program.module_frame(path)
-    found = {}
-    for name, value in world.bindings(frame):
-        if not isinstance(value, Instance):
-            continue
-        for model in world.models:
-            if model.instance == value:
-                found[name] = [_dtype(tensor) for tensor in outputs_of(world, model)]
     return found
 
 

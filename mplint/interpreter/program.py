@@ -13,7 +13,6 @@ import libcst as cst
 
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.keras.names import Names
 from mplint.interpreter.modules import Shelf
 from mplint.interpreter.values import Address, Class, Const, Place, Policy
 from mplint.source.file import SourceFile
@@ -28,7 +27,6 @@ class Program:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.table = Names()
         self.root_context = Context(None, None, 0)
         self.entered: set[cst.CSTNode] = set()
         """Functions that some call in the program has entered."""
@@ -46,12 +44,12 @@ class Program:
         """Models whose half-precision results some run casts to float32."""
         self.steps: dict[tuple[str, Place | None, Context | None], set[Address]] = {}
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
+        self.step_places: set[Place | None] = set()
+        """Where these are computed."""
         self.several: set[Address] = set()
         """Addresses that stand for several objects in some state of some run."""
         self.patched: set[str] = set()
         """Names of attributes that the program puts on a library's objects."""
-        self.step_places: set[Place | None] = set()
-        """Where these are computed."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
         self.cached: set[cst.CSTNode] = set()

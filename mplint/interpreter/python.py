@@ -1,4 +1,4 @@
-"""Python's own library: builtin functions, methods of containers and strings, what programs use for configuration."""
+"""What Python itself brings: its builtin functions, the module `math`, and the methods of values of its own types."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import ast
 import builtins
 import math
 from collections.abc import Callable
-from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from mplint import keras_api
-from mplint.interpreter import containers, namespaces, sequences, strings
-from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute, is_open, library_bases
+from mplint.interpreter import arrays, containers, namespaces, sequences, strings
+from mplint.interpreter.calls import Arguments, each
+from mplint.interpreter.classes import class_attribute, is_open, library_bases, method_of, tuple_fields
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import truth
+from mplint.interpreter.keras.info import is_subclass
+from mplint.interpreter.keras.names import is_callable
 from mplint.interpreter.state import is_attribute
 from mplint.interpreter.values import (
+    FALSE,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     Array,
@@ -39,6 +42,7 @@ from mplint.interpreter.values import (
     Place,
     Policy,
     Range,
+    Super,
     Tensor,
     Tuple,
     Unknown,
@@ -172,7 +176,7 @@ def _folded(function: Callable[..., object], args: list[object]) -> Value:
     except Exception:  # noqa: BLE001  (the program's own error)
         return UNKNOWN
     if isinstance(result, (bool, int, float, complex, str, bytes)) and not (
-        isinstance(result, str) and len(result) > 10_000
+        isinstance(result, str) and len(result) > MAX_TEXT
     ):
         return Const(result)
     if isinstance(result, tuple) and all(isinstance(part, (int, float)) for part in result):
@@ -194,9 +198,9 @@ def _length(m: Machine, value: Value) -> Value:
         case Range():
             return Const(len(range(value.start, value.stop, value.step)))
         case Instance(cls=Class()):
-            if m.field(value.address, "@fields") is not None:
+            if tuple_fields(m, value) is not None:
                 return _length(m, sequences.iterate(m, value, value.address.place))
-            method = class_attribute(m, value.cls, "__len__") if isinstance(value.cls, Class) else None
+            method = method_of(m, value, "__len__")
             return m.call(Bound(value, method), Arguments(), value.address.place) if method is not None else UNKNOWN
         case _:
             return derived("len", value)
@@ -230,6 +234,17 @@ def _dict(m: Machine, arguments: Arguments, place: Place) -> Value:
     return m.new_dict(place, sequences.updated(entries, keywords))
 
 
+def _from_keys(m: Machine, arguments: Arguments, place: Place) -> Value:
+    if not arguments.args or not arguments.sure:
+        return UNKNOWN
+    keys = sequences.iterate(m, arguments.args[0], place, whole=True)
+    value = arguments.args[1] if len(arguments.args) > 1 else NONE
+    entries = Entries((), value if keys.rest is not None else None)
+    for key in keys.items:
+        entries = sequences.updated(entries, sequences.entry(key, value))
+    return m.new_dict(place, entries)
+
+
 def _zip(m: Machine, arguments: Arguments, place: Place) -> Value:
     columns = [sequences.iterate(m, value, place) for value in arguments.args]
     if not columns:
@@ -257,8 +272,7 @@ def _reversed(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not arguments.args:
         return UNKNOWN
     items = sequences.iterate(m, arguments.args[0], place)
-    turned = Tuple(items.items[::-1]) if items.rest is None else Tuple((), sequences.anything(items))
-    return m.new_list(place, turned, "iterator")
+    return m.new_list(place, sequences.backwards(items), "iterator")
 
 
 def _sorted(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -273,13 +287,8 @@ def _map(m: Machine, arguments: Arguments, place: Place) -> Value:
     function, *columns = arguments.args
     found = [sequences.iterate(m, column, place) for column in columns]
     if all(column.rest is None for column in found):
-        context = m.context
-        results = []
-        for index, row in enumerate(zip(*(column.items for column in found), strict=False)):
-            m.context = context.at(place, index)
-            results.append(m.call(function, Arguments(tuple(row)), place))
-        m.context = context
-        return m.new_list(place, Tuple(tuple(results)), "iterator")
+        rows = zip(*(column.items for column in found), strict=False)
+        return m.new_list(place, Tuple(tuple(sequences.mapped(m, function, rows, place))), "iterator")
     result = m.call(function, Arguments(tuple(sequences.anything(column) for column in found)), place)
     return m.new_list(place, Tuple((), result), "iterator")
 
@@ -297,6 +306,8 @@ def _filter(m: Machine, arguments: Arguments, place: Place) -> Value:
         sure = sure and outcome is not None
     if sure:
         return m.new_list(place, Tuple(tuple(kept)), "iterator")
+    if items.rest is not None:
+        kept.append(items.rest)
     return m.new_list(place, Tuple((), choice(kept) if kept else UNKNOWN), "iterator")
 
 
@@ -305,18 +316,18 @@ def _isinstance(m: Machine, arguments: Arguments, place: Place) -> Value:
         return UNKNOWN
     value, classes = arguments.args
     wanted = sequences.iterate(m, classes, place).items if isinstance(classes, (Tuple, List)) else (classes,)
-    outcomes = [is_instance(m, value, cls) for cls in wanted]
+    outcomes = [is_instance(value, cls) for cls in wanted]
     if True in outcomes:
-        return Const(True)
+        return TRUE
     if None in outcomes:
         return derived("isinstance", value, *wanted)
-    return Const(False)
+    return FALSE
 
 
 _TYPES: Final = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes"}
 
 
-def is_instance(m: Machine, value: Value, cls: Value) -> bool | None:
+def is_instance(value: Value, cls: Value) -> bool | None:
     """Whether `value` is an instance of `cls`; None when not known."""
     path = cls.path if isinstance(cls, Api) else ""
     match value:
@@ -343,38 +354,23 @@ def is_instance(m: Machine, value: Value, cls: Value) -> bool | None:
                 if any(entry == cls for entry in own.mro):
                     return True
                 return None if any(isinstance(entry, Unknown) for entry in own.mro) else False
-            bases = set(library_bases(own))
+            bases = library_bases(own)
             if path in bases or path == "builtins.object":
                 return True
-            if any(keras_api.kind(base) is not None for base in bases):
-                return _keras_is(next(base for base in bases if keras_api.kind(base) is not None), path)
+            known = next((base for base in bases if keras_api.kind(base) is not None), None)
+            if known is not None:
+                return is_subclass(known, path)
             return False if path.startswith("builtins.") and not bases else None
         case Instance(cls=Api(path=own_path)):
             if isinstance(cls, Class):
                 return False
-            return True if own_path == path else _keras_is(own_path, path)
+            return True if own_path == path else is_subclass(own_path, path)
         case Tensor() | DType() | Policy():
             if isinstance(cls, Class) or path.startswith("builtins."):
                 return False
             return None
         case _:
             return None
-
-
-def _keras_is(own: str, wanted: str) -> bool | None:
-    from mplint.interpreter.keras.info import is_layer_path
-
-    if wanted == "keras.Layer":
-        return is_layer_path(own)
-    if wanted.startswith("builtins."):
-        return False
-    if wanted == "keras.Model":
-        return keras_api.kind(own) is keras_api.Kind.MODEL
-    if wanted == "keras.optimizers.LossScaleOptimizer":
-        return False
-    if keras_api.kind(wanted) is not None and is_layer_path(own) != is_layer_path(wanted):
-        return False
-    return None
 
 
 def _builtin(path: str, kinds: set[str], *abstract: str) -> bool | None:
@@ -463,9 +459,9 @@ def _any_all(name: str) -> Callable[[Machine, Arguments, Place], Value]:
         items = sequences.iterate(m, arguments.args[0], place)  # not all is taken
         outcomes = [truth(m, item) for item in items.items]
         if name == "any" and True in outcomes:
-            return Const(True)
+            return TRUE
         if name == "all" and False in outcomes:
-            return Const(False)
+            return FALSE
         if None in outcomes or items.rest is not None:
             return UNKNOWN
         return Const(name == "all")
@@ -497,11 +493,6 @@ def _iter(m: Machine, arguments: Arguments, place: Place) -> Value:
             return UNKNOWN
 
 
-def _done(run: Callable[[Machine, Arguments, Place], Value], m: Machine, arguments: Arguments, place: Place) -> bool:
-    run(m, arguments, place)
-    return True
-
-
 def _set_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`object.__setattr__(obj, name, value)`."""
     match arguments.args:
@@ -510,8 +501,7 @@ def _set_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
         case (Instance() as target, _, _):
             namespaces.loosen(m, Fields(target))
         case (Choice(options=found), *others):
-            arms = [Arguments((option, *others)) for option in found]
-            m.alternatives([partial(_done, _set_plainly, m, arm, place) for arm in arms])
+            each(m, found, lambda option: _set_plainly(m, Arguments((option, *others)), place))
         case _:
             pass
     return NONE
@@ -537,15 +527,15 @@ def _delete_plainly(m: Machine, arguments: Arguments, place: Place) -> Value:
 def _callable(m: Machine, value: Value) -> Value:
     match value:
         case Function() | Class() | Partial() | Bound(callee=Function()):
-            return Const(True)
+            return TRUE
         case Const() | Tuple() | List() | Dict():
-            return Const(False)
+            return FALSE
         case Instance(cls=Class() as cls) if class_attribute(m, cls, "__call__") is not None:
-            return Const(True)
+            return TRUE
         case Instance(cls=Class() as cls) if not library_bases(cls) and not is_open(cls):
-            return Const(False)
-        case Api() if m.program.table.is_callable(value.path):
-            return Const(True)
+            return FALSE
+        case Api() if is_callable(value.path):
+            return TRUE
         case _:
             return derived("callable", value)
 
@@ -555,8 +545,6 @@ def _print(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 def _super(m: Machine, arguments: Arguments, place: Place) -> Value:
-    from mplint.interpreter.values import Super
-
     match arguments.args:
         case (Class() as cls, Instance() as receiver):
             return Super(receiver, cls)
@@ -629,6 +617,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "set": _sequence("set"),
     "frozenset": _sequence("set"),
     "dict": _dict,
+    "dict.fromkeys": _from_keys,
     "zip": _zip,
     "enumerate": _enumerate,
     "reversed": _reversed,
@@ -689,18 +678,12 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
         case Dict():
             return containers.dict_method(m, receiver, name, arguments, place)
         case Fields():
-            return namespaces.method(m, receiver, name, arguments, place)
+            return containers.namespace_method(m, receiver, name, arguments, place)
         case Const(value=str(text)):
             return strings.method(m, text, name, arguments, place)
         case Tuple():
-            return containers.tuple_method(m, receiver, name, arguments, place)
+            return containers.tuple_method(m, receiver, name, arguments)
         case Array():
-            if name == "astype":
-                return Array(None)
-            return (
-                Array(receiver.dtype)
-                if name in ("copy", "reshape", "squeeze", "flatten", "ravel", "transpose")
-                else UNKNOWN
-            )
+            return arrays.method(receiver, name)
         case _:
             return UNKNOWN

@@ -14,7 +14,7 @@ from mplint.project.modules import Project
 from mplint.source.file import SourceError
 from mplint.source.lexer import strings_and_comments
 
-HALF: Final = (
+HALF_WORDS: Final = (
     b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx",
     b"'half'", b'"half"', b".half", b"'float'", b'"float"', b"float{"
 )  # fmt: skip
@@ -51,7 +51,7 @@ class Reach:
 
     def speaks_of_half(self, path: Path) -> bool:
         """Whether the file itself names half precision, or sets a policy."""
-        return self._project.mentions(path, *HALF)
+        return self._project.mentions(path, *HALF_WORDS)
 
     def _program(self, path: Path) -> frozenset[Path]:
         return self._project.closure(path) | {path}

@@ -16,7 +16,7 @@ from mplint.interpreter.code import dotted
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
-from mplint.interpreter.reach import HALF
+from mplint.interpreter.reach import HALF_WORDS
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
@@ -37,7 +37,7 @@ MAX_ROOT_STEPS: Final = 60_000
 """Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
-_WORDS: Final = (*HALF, b"precision")
+_WORDS: Final = (*HALF_WORDS, b"precision")
 """What a function's text holds where it sets half precision, or calls a helper that says so in its name."""
 
 

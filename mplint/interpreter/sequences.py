@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import namespaces
 from mplint.interpreter.calls import SUSPENDED, Arguments, call_function
-from mplint.interpreter.classes import class_attribute, is_enum, members
+from mplint.interpreter.classes import is_enum, members, method_of, tuple_fields
+from mplint.interpreter.keras import tensors
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -21,7 +23,6 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     List,
-    Made,
     Partial,
     Place,
     Range,
@@ -49,6 +50,16 @@ def anything(items: Tuple) -> Value:
     return choice(values) if values else UNKNOWN
 
 
+def loose(items: Tuple) -> Tuple:
+    """The same elements, any number of them in any order."""
+    return Tuple((), anything(items)) if items.items or items.rest is not None else items
+
+
+def backwards(items: Tuple) -> Tuple:
+    """The elements from the last to the first."""
+    return Tuple(items.items[::-1]) if items.rest is None else loose(items)
+
+
 def item(items: Tuple, index: int) -> Value:
     """The element at `index` (negative: from the end)."""
     if items.rest is None and -len(items.items) <= index < len(items.items):
@@ -63,9 +74,7 @@ def item(items: Tuple, index: int) -> Value:
 def slice_of(items: Tuple, start: Value, stop: Value, step: Value) -> Tuple:
     """`items[start:stop:step]`."""
     bounds = numbers(start, stop, step)
-    if items.rest is None and bounds is not None:
-        return Tuple(items.items[bounds])
-    return Tuple((), anything(items)) if items.items or items.rest else items
+    return Tuple(items.items[bounds]) if items.rest is None and bounds is not None else loose(items)
 
 
 def numbers(start: Value, stop: Value, step: Value) -> slice | None:
@@ -152,13 +161,13 @@ def lookup(entries: Entries, key: Value) -> Value | None:
     return choice(values) if values else None
 
 
-def mapped(m: Machine, function: Value, items: tuple[Value, ...], place: Place) -> list[Value]:
-    """What a function gives for each element, each call in a context of its own."""
+def mapped(m: Machine, function: Value, rows: Iterable[tuple[Value, ...]], place: Place) -> list[Value]:
+    """What a function gives for each row of arguments, each call in a context of its own."""
     context = m.context
     results = []
-    for index, element in enumerate(items):
+    for index, row in enumerate(rows):
         m.context = context.at(place, index)
-        results.append(m.call(function, Arguments((element,)), place))
+        results.append(m.call(function, Arguments(row), place))
     m.context = context
     return results
 
@@ -245,17 +254,16 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, 
                 return Tuple(tuple(choice([s.items[i] for s in sequences]) for i in range(length)))
             return Tuple((), choice([anything(s) for s in sequences]))
         case Tensor():
-            part = part_of(m, value, place)
+            part = tensors.part_of(m, value, place)
             return Tuple((part,) * want) if want else Tuple((), part)
         case Array():
             return Tuple((), value)
         case Class() if is_enum(value):
             return members(m, value)
         case Instance(cls=Class()):
-            fields = m.field(value.address, "@fields")
-            if isinstance(fields, Tuple):  # a NamedTuple
-                names = [name.value for name in fields.items if isinstance(name, Const)]
-                return Tuple(tuple(m.field(value.address, str(name)) or UNKNOWN for name in names))
+            names = tuple_fields(m, value)
+            if names is not None:
+                return Tuple(tuple(m.field(value.address, name) or UNKNOWN for name in names))
             result = _iterated(m, value, place)
             return Tuple((), UNKNOWN) if result is None else iterate(m, result, place, want)
         case Unknown():
@@ -268,14 +276,8 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, 
 
 def _iterated(m: Machine, value: Instance, place: Place) -> Value | None:
     """What the program's own `__iter__` gives, where it is a generator or returns a container."""
-    method = class_attribute(m, value.cls, "__iter__") if isinstance(value.cls, Class) else None
+    method = method_of(m, value, "__iter__")
     if method is None:
         return None
     result = m.call(Bound(value, method), Arguments(), place)
     return result if isinstance(result, (List, Tuple)) else None
-
-
-def part_of(m: Machine, tensor: Tensor, place: Place) -> Tensor:
-    """A slice, element or other part of a tensor: the same numbers, so the same dtype and the same softmax."""
-    made = Made("operation", place, m.context, by="part", operands=(tensor,), computed_in=tensor.dtype)
-    return Tensor(tensor.dtype, made, tensor.symbolic, tensor.softmax)

@@ -485,20 +485,27 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
         return fell
     base, captures = m.state, m.captures
     base.pins += 1
-    m.state = base.fork()
-    with _guarded(m, catches=True) as raised:
-        objects.enter_context(m, manager, inside, place)
-    states = [m.state] if fell else []
-    for state in (*raised, *([] if raised else [base])):  # the body may have failed at once
-        m.state = state.fork()
-        swallowed = objects.leave_context(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place)
-        if swallowed is not False:
+    symbol = Symbol("try", place)
+    works = m.decide(symbol)
+    states: list[State] = []
+    raised: list[State] = []
+    if works is not False:
+        m.state = base.fork()
+        with _guarded(m, catches=True) as raised:
+            objects.enter_context(m, manager, inside, place)
+        if fell:
             states.append(m.state)
-        if swallowed is not True and m.raised:
-            m.raised[-1].append(m.capture())
+    if works is not True:
+        for state in (*raised, *([] if raised else [base])):  # the body may have failed at once
+            m.state = state.fork()
+            swallowed = objects.leave_context(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place)
+            if swallowed is not False:
+                states.append(m.state)
+            if swallowed is not True and m.raised:
+                m.raised[-1].append(m.capture())
     if m.captures == captures:
         base.pins -= 1
-    return m.resume(base, states)
+    return m.resume(base, states, (symbol,))
 
 
 def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:

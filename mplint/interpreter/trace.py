@@ -41,7 +41,6 @@ class LayerCalled:
 
     layer: Instance
     place: Place
-    context: Context
     inputs: tuple[Tensor, ...]
     output: Value
     inner: bool
@@ -99,7 +98,6 @@ class PolicyReset:
     """`clear_session()` at `place` put the global policy, which was `before`, back to the default (Keras 3)."""
 
     place: Place
-    context: Context
     before: Policy
 
 
@@ -111,7 +109,6 @@ class PolicyRefused:
     """
 
     place: Place
-    context: Context
     value: Value
     name: str
     use: Use
@@ -135,7 +132,6 @@ class Compiled:
     """`model.compile(...)`."""
 
     model: Instance
-    place: Place
     context: Context
     policy: Policy
     """The global policy at the time."""
@@ -146,7 +142,6 @@ class Ran:
     """A method of a model that computes or reads its weights: fit, evaluate, predict, load_weights."""
 
     model: Instance
-    place: Place
     method: str
     policy: Policy
 

@@ -334,8 +334,8 @@ class Policy(Value):
 class Made:
     """A node of the provenance graph: how a tensor came to be.
 
-    `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined.  `place` is the call
-    or expression that made it; `layer` the layer (or model) that was called; `computed_in` the dtype of the
+    `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined, softmaxes.  `place` is
+    the call or expression that made it; `layer` the layer (or model) that was called; `computed_in` the dtype of the
     computation.  What a model, or a composite (a layer of the program) gives was computed inside: its one operand is
     that result, and `given` what the layer was called on.
     """
@@ -452,6 +452,7 @@ ABSENT: Final = Maybe(None)
 HALF: Final = frozenset({"float16", "bfloat16"})
 HALF_POLICIES: Final = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
 FLOATS: Final = frozenset({"float16", "bfloat16", "float32", "float64"})
+WIDE: Final = FLOATS - HALF
 
 
 OUTER: Final = frozenset({"model", "composite"})
@@ -518,3 +519,10 @@ def _joined(tensors: list[Tensor]) -> Tensor:
 def alternatives(tensor: Tensor) -> tuple[Tensor, ...]:
     """The ways in which `tensor` may have been made."""
     return tensor.made.operands if tensor.made.kind == "joined" else (tensor,)
+
+
+def softmaxes(tensor: Tensor) -> tuple[Made, ...]:
+    """The softmaxes whose values `tensor` still carries: several where tensors were put together."""
+    if tensor.softmax is None or tensor.softmax.kind != "softmaxes":
+        return () if tensor.softmax is None else (tensor.softmax,)
+    return tuple(dict.fromkeys(leaf for operand in tensor.softmax.operands for leaf in softmaxes(operand)))

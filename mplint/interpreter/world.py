@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.keras import models, wrappers
+from mplint.interpreter.keras import models, policies, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of, is_hidden
 from mplint.interpreter.trace import (
     Compiled,
@@ -44,8 +44,9 @@ from mplint.interpreter.values import (
     alternatives,
     choice,
     compute_dtype,
+    softmaxes,
 )
-from mplint.keras_api import carries
+from mplint.keras_api import carries, joins
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -119,6 +120,13 @@ class End:
     tensor: Tensor
     key: str | None
     """The name of the output in a dict of outputs."""
+    softmax: Made | None
+    """The softmax whose values the output carries: one of `beside` where several were put together."""
+
+    @property
+    def beside(self) -> tuple[End, ...]:
+        """The same output for each softmax that it carries."""
+        return tuple(replace(self, softmax=each) for each in softmaxes(self.tensor))
 
     @property
     def dtype(self) -> str | None:
@@ -129,16 +137,10 @@ class End:
     def is_outdated(self) -> bool:
         """Whether a layer of its model was given another policy when the graph was there: it runs otherwise since."""
         layers_of_end = (core(self.tensor).made.layer, self.softmax.layer if self.softmax is not None else None)
-        state = self.world.machine.state
+        m = self.world.machine
         return any(
-            each is not None and state.get((each.address, "@reassigned")) is not None
-            for each in (self.model.instance, *layers_of_end)
+            each is not None and policies.is_reassigned(m, each) for each in (self.model.instance, *layers_of_end)
         )
-
-    @property
-    def softmax(self) -> Made | None:
-        """The softmax whose values the output carries."""
-        return self.tensor.softmax
 
     @property
     def layer(self) -> Layer | None:
@@ -148,13 +150,13 @@ class End:
     @property
     def softmax_layer(self) -> Layer | None:
         """The layer whose activation the softmax is."""
-        made = self.tensor.softmax
+        made = self.softmax
         return self.world.layer(made.layer) if made is not None and made.layer is not None else None
 
     @property
     def softmax_dtype(self) -> str | None:
         """The dtype in which the softmax was computed; None where there is none, or it is not known."""
-        return self.tensor.softmax.computed_in if self.tensor.softmax is not None else None
+        return self.softmax.computed_in if self.softmax is not None else None
 
     @property
     def policy(self) -> Policy:
@@ -246,7 +248,7 @@ class World:
                 case _:
                     pass
         for held in self.models:
-            outputs = [tensor for _, tensor in _outputs(self.machine, held.outputs)]
+            outputs = outputs_of(self, held)
             carried = {id(made) for tensor in outputs for way in alternatives(tensor) for made in _carried(way)}
             # what a model inside gives as the output is no step on the way to it
             for step in models.steps(core(way) for tensor in outputs for way in alternatives(tensor)):
@@ -309,11 +311,12 @@ class World:
         if self.trace.cut:
             return ()
         return tuple(
-            End(self, model, way, key)
+            End(self, model, way, key, softmax)
             for model in self.models
             if not self.is_part(model) and self._ends_in_outputs(model)
             for key, tensor in _outputs(self.machine, model.outputs)
             for way in alternatives(tensor)
+            for softmax in softmaxes(way) or (None,)
         )
 
     def _ends_in_outputs(self, model: Model) -> bool:
@@ -331,22 +334,16 @@ class World:
 
     def is_model(self, owner: cst.ClassDef) -> bool:
         """Whether the class `owner` makes models."""
-        return any(
-            isinstance(model.instance.cls, Class)
-            and any(isinstance(cls, Class) and cls.code.node is owner for cls in model.instance.cls.mro)
-            for model in self.models
-        )
+        return any(_is_of(model.instance, owner) for model in self.models)
 
     def calls_in_the_middle(self, owner: cst.ClassDef) -> Iterator[Place]:
         """The calls, inside models, of layers of the class `owner` that give something else than an output."""
         ends: list[Made] | None = None
         for event in self.trace.events:
-            if not isinstance(event, LayerCalled) or not event.inner or not isinstance(event.layer.cls, Class):
-                continue
-            if any(isinstance(cls, Class) and cls.code.node is owner for cls in event.layer.cls.mro):
+            if isinstance(event, LayerCalled) and event.inner and _is_of(event.layer, owner):
                 if ends is None:
                     ends = [core(end.tensor).made for end in self.model_ends()]
-                given = [core(tensor).made for _, tensor in _outputs(self.machine, event.output)]
+                given = [core(tensor).made for tensor in tensors_of(self, event.output)]
                 if not all(any(made.same(end) for end in ends) for made in given):
                     yield event.place
 
@@ -374,13 +371,15 @@ class World:
                     inner = layer.inside if layer is not None else None
                     if inner is not None:
                         found.add((inner, made.place))
-                if len(made.operands) != 1 or made.kind not in ("layer", "operation", "cast"):
+                before = carrier(made, end.softmax)
+                if before is None and len(made.operands) == 1:
+                    before = made.operands[0]
+                if before is None or made.kind not in ("layer", "operation", "cast"):
                     break
-                before = core(made.operands[0])
                 same_softmax = tensor.softmax is not None and before.softmax is tensor.softmax
-                if made.kind == "layer" and not (carries(made.by) or same_softmax):
+                if made.kind == "layer" and not (carries(made.by) or joins(made.by, self.generation) or same_softmax):
                     break
-                tensor = before
+                tensor = core(before)
         return frozenset(found)
 
     def layer(self, instance: Instance) -> Layer | None:
@@ -447,14 +446,28 @@ def core(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def carrier(made: Made, softmax: Made | None) -> Tensor | None:
+    """The operand of `made` that carries a softmax; None where that is computed here, or not at all."""
+    if softmax is None or made.same(softmax):
+        return None
+    carrying = [operand for operand in made.operands if operand.softmax is not None]
+    own = [operand for operand in carrying if any(softmax.same(each) for each in softmaxes(operand))]
+    return next(iter(own or carrying), None)
+
+
 def _carried(tensor: Tensor) -> Iterator[Made]:
     """The computations whose numbers an output still is."""
-    if tensor.softmax is not None:
-        yield tensor.softmax
+    yield from softmaxes(tensor)
     made = core(tensor).made
     while made.by == "part" and made.operands:
         made = core(made.operands[0]).made
         yield made
+
+
+def _is_of(instance: Instance, owner: cst.ClassDef) -> bool:
+    """Whether `instance` is an object of the class that `owner` defines, or of one that derives from it."""
+    entries = instance.cls.mro if isinstance(instance.cls, Class) else ()
+    return any(isinstance(entry, Class) and entry.code.node is owner for entry in entries)
 
 
 def _key(made: Made) -> tuple[str, Place | None, Context | None]:

@@ -5,9 +5,16 @@
 
 from __future__ import annotations
 
-from mplint.keras_api.activations import activates_last, activation_of, carries
+from mplint.keras_api.activations import activates_last, activation_of, carries, joins
 from mplint.keras_api.applications import Application, application
-from mplint.keras_api.calls import Called, Calls, calls_argument, size_parameters, vocabulary_parameters
+from mplint.keras_api.calls import (
+    Called,
+    Calls,
+    called_parameters,
+    calls_argument,
+    size_parameters,
+    vocabulary_parameters,
+)
 from mplint.keras_api.copies import COPIES, Copy, are_separate, copy_of
 from mplint.keras_api.layers import (
     Result,
@@ -63,6 +70,7 @@ __all__ = [
     "application",
     "are_separate",
     "array",
+    "called_parameters",
     "calls_argument",
     "canonical",
     "carries",
@@ -74,6 +82,7 @@ __all__ = [
     "has_own_dtype",
     "has_variables",
     "is_refused",
+    "joins",
     "keeps_dtype",
     "kind",
     "last_words",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mplint.keras_api.layers import layer_carries
+from mplint.keras_api.layers import layer_carries, layer_joins
 from mplint.keras_api.names import Kind, canonical, generations, kind
 from mplint.keras_api.operations import operation
 from mplint.keras_api.table import section
@@ -50,3 +50,12 @@ def carries(path: str, variant: Mapping[str, object] | None = None, generation: 
         return bool(asked) and all(layer_carries(found, variant or {}, each) is True for each in asked)
     measured = [operation(found, each) for each in asked]
     return bool(measured) and all(each is not None and each.carries for each in measured)
+
+
+def joins(path: str, generation: str) -> bool:
+    """Whether a layer or function only puts elements of several tensors together: concatenating, stacking."""
+    found = canonical(path)
+    if kind(found) is Kind.LAYER:
+        return layer_joins(found, generation)
+    measured = operation(found, generation)
+    return measured is not None and measured.joins

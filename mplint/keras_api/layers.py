@@ -112,6 +112,11 @@ def layer_carries(path: str, variant: Mapping[str, object], generation: str) -> 
     return True
 
 
+def layer_joins(path: str, generation: str) -> bool:
+    """Whether the layer only puts the elements of its inputs together."""
+    return bool(_measured(canonical(path), generation).get("joins", False))
+
+
 def _measured(path: str, generation: str) -> Mapping[str, Any]:
     found: Mapping[str, Any] = section("layers", "layers").get(path, {}).get(generation, {})
     return found
@@ -125,8 +130,8 @@ def _in_generation(
     input_dtypes: Sequence[str | None],
     symbolic: bool,
 ) -> Result | None:
-    entry = section("layers", "layers").get(path, {}).get(generation)
-    if entry is None:
+    entry = _measured(path, generation)
+    if not entry:
         return None
     key = _variant_key(path, generation, entry, variant)
     if key is None or key not in entry["results"]:

@@ -100,6 +100,11 @@ class Operation:
         """Whether the result holds only elements of the operand, chosen by place."""
         return all(each.entry.get("carries", False) for each in self._measured)
 
+    @property
+    def joins(self) -> bool:
+        """Whether the result holds only elements of the tensors in the list that is the operand, chosen by place."""
+        return all(each.entry.get("joins", False) for each in self._measured)
+
     def result(
         self,
         operands: Sequence[Operand | None] | Mapping[str, object] = (),

@@ -12,7 +12,6 @@ from mplint.keras_api.names import canonical
 from mplint.keras_api.table import section
 
 ParameterKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
-Generation = Literal["2", "3"]
 
 
 class _Default(enum.Enum):

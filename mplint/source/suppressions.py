@@ -59,10 +59,6 @@ class Suppressions:
         self.comments = tuple(sorted(found, key=lambda one: one.span))
         self._rows = [one.row for one in self.comments]
 
-    def covers(self, code: str, first_row: int, last_row: int) -> bool:
-        """Whether a comment on one of the rows (1-based, inclusive) silences `code`."""
-        return bool(self.silencing(code, first_row, last_row))
-
     def silencing(self, code: str, first_row: int, last_row: int) -> tuple[Suppression, ...]:
         """The comments that silence `code` on these rows (1-based, inclusive)."""
         return tuple(one for one in (*self.for_file, *self.on(first_row, last_row)) if one.names(code))

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -122,13 +122,12 @@ def execute(
     python: str,
     folder: Path,
     timeout: float,
-    progress: Callable[[str], None] = lambda label: None,
     echo: IO[str] | None = None,
     fork: bool = sys.platform == "linux",
 ) -> Evidence:
     """Run a job in `folder`; no process that it started is left when this returns.
 
-    `progress` hears the label of each run that begins; `echo` gets what the program prints, as it does.
+    `echo` gets what the program prints, as it does.
     """
     with tempfile.TemporaryDirectory(prefix="mplint-verify-", ignore_cleanup_errors=True) as name:
         scratch = Path(name).resolve()
@@ -154,15 +153,9 @@ def execute(
             raise MplintError(f"{python} cannot be run: {error.strerror}") from None
         assert process.stdout is not None
         tail = _Tail(process.stdout, echo)
-        heard = 0
         try:
             while True:
                 ended = process.poll() is not None
-                events = list(_events(report))
-                for event in events[heard:]:
-                    if event["event"] == "started":
-                        progress(event["label"])
-                heard = len(events)
                 if ended or time.monotonic() - began > timeout:
                     break
                 time.sleep(_POLL)

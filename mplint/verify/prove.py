@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final
 
@@ -38,7 +38,6 @@ class Options:
     timeout: float = TIMEOUT
     policy: str | None = None
     arguments: tuple[str, ...] = ()
-    progress: Callable[[str], None] = lambda label: None
     echo: IO[str] | None = None
     fork: bool = sys.platform == "linux"
 
@@ -101,16 +100,8 @@ class Verdict:
 def verify(target: Target, options: Options, *, root: Path, folder: Path) -> Proof:
     """Run a program as it is, in `folder`; the modules of the project `root` can be imported."""
     replaced = options.policy
-    job = Job(
-        target=target,
-        roots=_roots(root, folder),
-        runs=(Setup(AFTER, {}, {}, policy=replaced, replacement=replaced),),
-        arguments=options.arguments,
-        keras=options.keras,
-        steps=options.steps,
-        rows=options.rows,
-    )
-    evidence = _execute(job, options, folder)
+    runs = (Setup(AFTER, {}, {}, policy=replaced, replacement=replaced),)
+    evidence = _execute(_job(target, runs, options, _roots(root, folder)), options, folder)
     return Proof(target, False, evidence, judge_program(evidence))
 
 
@@ -132,21 +123,13 @@ def compare(
     before = {path: pair[0] for path, pair in texts.items()}
     after = {path: pair[1] for path, pair in texts.items()}
     policy = options.policy or assumed
-    job = Job(
-        target=target,
-        roots=_roots(root, folder),
-        runs=(
-            Setup(AFTER, after, before, policy=policy, replacement=options.policy),
-            Setup(BEFORE, before, {}, policy=policy, replacement=options.policy),
-            Setup(BEFORE_FLOAT32, before, {}, replacement="float32", keep_weights=True),
-            Setup(AFTER_FLOAT32, after, {}, replacement="float32", keep_weights=True),
-        ),
-        arguments=options.arguments,
-        keras=options.keras,
-        steps=options.steps,
-        rows=options.rows,
-        compare=(BEFORE_FLOAT32, AFTER_FLOAT32),
+    runs = (
+        Setup(AFTER, after, before, policy=policy, replacement=options.policy),
+        Setup(BEFORE, before, {}, policy=policy, replacement=options.policy),
+        Setup(BEFORE_FLOAT32, before, {}, replacement="float32", keep_weights=True),
+        Setup(AFTER_FLOAT32, after, {}, replacement="float32", keep_weights=True),
     )
+    job = replace(_job(target, runs, options, _roots(root, folder)), compare=(BEFORE_FLOAT32, AFTER_FLOAT32))
     evidence = _execute(job, options, folder)
     return Proof(target, True, evidence, judge_rewrite(evidence, leaves_half=leaves_half, exact=exact))
 
@@ -158,16 +141,7 @@ def audit_predictions(target: Target, options: Options, *, project: Project, fol
     """
     roots = _roots(project.root, folder)
     start = Start(file_of(target, roots), target.factory)
-    job = Job(
-        target=target,
-        roots=roots,
-        runs=(Setup(AFTER, {}, {}, policy=options.policy),),
-        arguments=options.arguments,
-        keras=options.keras,
-        steps=options.steps,
-        rows=options.rows,
-        audit=True,
-    )
+    job = replace(_job(target, (Setup(AFTER, {}, {}, policy=options.policy),), options, roots), audit=True)
     evidence = _execute(job, options, folder)
     run, versions = evidence.runs.get(AFTER), evidence.versions
     tally = audit.Tally()
@@ -189,7 +163,6 @@ def check_fixes(
     leaves_half: bool = False,
     exact: bool = True,
     steps: int = STEPS,
-    progress: Callable[[str], None] = lambda label: None,
 ) -> Verdict:
     """Prove fixes, given as the original and the rewritten text of each file, before they are written.
 
@@ -198,7 +171,7 @@ def check_fixes(
     under the policy that its findings were seen under (`policies`). `timeout` is for each program. All fixes are in
     place in each run; where a program is refuted, so are the fixes of every file that it reached.
     """
-    options = Options(python=python, keras=keras, timeout=timeout, steps=steps, progress=progress)
+    options = Options(python=python, keras=keras, timeout=timeout, steps=steps)
     course = _Course(fixes)
     for path in fixes:
         for target in targets_for(path, importers):
@@ -272,13 +245,24 @@ def _roots(root: Path, folder: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((*source_roots(root.resolve()), folder.resolve())))
 
 
+def _job(target: Target, runs: tuple[Setup, ...], options: Options, roots: tuple[Path, ...]) -> Job:
+    return Job(
+        target=target,
+        roots=roots,
+        runs=runs,
+        arguments=options.arguments,
+        keras=options.keras,
+        steps=options.steps,
+        rows=options.rows,
+    )
+
+
 def _execute(job: Job, options: Options, folder: Path) -> Evidence:
     evidence = execute(
         job,
         python=interpreter(options.python),
         folder=folder,
         timeout=options.timeout,
-        progress=options.progress,
         echo=options.echo,
         fork=options.fork,
     )

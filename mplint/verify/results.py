@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-HALF: Final = frozenset({"float16", "bfloat16"})
+from mplint.interpreter.values import HALF
 
 AFTER: Final = "after"
 BEFORE: Final = "before"

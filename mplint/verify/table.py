@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from mplint.verify import audit
-from mplint.verify.judge import Outcome, in_words
-from mplint.verify.prove import Audited, FileVerdict, Proof, Verdict
-from mplint.verify.results import AFTER, BEFORE, RUNS, Comparison, ModelRun, Run, Training
+from mplint.verify.judge import Outcome
+from mplint.verify.prove import Audited, Proof, Verdict
+from mplint.verify.results import AFTER, BEFORE, Comparison, ModelRun, Run, Training
 
 _MARK: Final = {Outcome.VERIFIED: "✓", Outcome.REFUTED: "✗", Outcome.INCONCLUSIVE: "?"}
 _STYLE: Final = {Outcome.VERIFIED: "green", Outcome.REFUTED: "red", Outcome.INCONCLUSIVE: "yellow"}
@@ -38,7 +38,7 @@ def render(proof: Proof, *, color: bool = False, width: int = 100, root: Path | 
     """A proof as text: what it ran with, a table for each model, and the outcome with its reasons."""
     paper = _Rich(width) if color else _Plain()
     _measurements(paper, proof, width, root)
-    _conclude(paper, proof.outcome, str(_relative(proof, root)), proof.judgement.reasons)
+    _conclude(paper, proof.outcome, _relative(proof, root), proof.judgement.reasons)
     return paper.text()
 
 
@@ -48,8 +48,7 @@ def render_verdict(verdict: Verdict, *, color: bool = False, width: int = 100, r
     for proof in verdict.proofs:
         _measurements(paper, proof, width, root)
     for path, of_file in verdict.files.items():
-        name = str(path.relative_to(root)) if root is not None and path.is_relative_to(root) else str(path)
-        _conclude(paper, of_file.outcome, f"fixes in {name}", of_file.reasons)
+        _conclude(paper, of_file.outcome, f"fixes in {_name(path, root)}", of_file.reasons)
     return paper.text()
 
 
@@ -80,13 +79,8 @@ def render_audit(audited: Audited, *, color: bool = False, width: int = 100, roo
 
 def audit_as_json(audited: Audited) -> dict[str, Any]:
     """An audit as data."""
-    versions = audited.evidence.versions
     return {
-        "target": str(audited.target),
-        "outcome": str(audited.outcome),
-        "reasons": list(audited.judgement.reasons),
-        "notes": list(audited.judgement.notes),
-        "versions": None if versions is None else asdict(versions),
+        **_head(audited),
         "counts": {verdict.value: count for verdict, count in audited.tally.counts.items()},
         "facts": [{**asdict(fact), "verdict": fact.verdict.value} for fact in audited.tally.facts],
         "seconds": round(audited.evidence.seconds, 2),
@@ -94,8 +88,7 @@ def audit_as_json(audited: Audited) -> dict[str, Any]:
 
 
 def _fact(fact: audit.Fact, root: Path | None, style: str) -> _Row:
-    path = Path(fact.file)
-    file = str(path.relative_to(root)) if root is not None and path.is_relative_to(root) else fact.file
+    file = _name(Path(fact.file), root)
     place = f"{file}:{fact.row}" if fact.row else file
     return _Row(place, (_Cell(f"{fact.kind}, {fact.about}"), _Cell(fact.real, style), _Cell(fact.predicted)))
 
@@ -107,8 +100,8 @@ def _measurements(paper: _Plain | _Rich, proof: Proof, width: int, root: Path | 
         shown = next(model for model in reversed(models) if model is not None)
         paper.line("")
         paper.line(f"{shown.name} ({shown.kind}){_training_in_words(shown.training)}")
-        headings = [_headings(label, proof.rewrite) for label in columns]
-        paper.table(headings, list(_rows(models, proof.evidence.comparison, only=len(proof.evidence.runs) > 1)))
+        headings = columns if proof.rewrite else ["as it is"]
+        paper.table(headings, list(_rows(models, proof.evidence.comparison)))
     paper.line("")
     _ending(paper, proof, width)
 
@@ -126,27 +119,22 @@ def as_json(proof: Proof) -> dict[str, Any]:
     """A proof as data: the outcome, its reasons and all measurements; numbers that are not finite as words."""
     evidence = proof.evidence
     return {
-        "target": str(proof.target),
-        "outcome": str(proof.outcome),
-        "reasons": list(proof.judgement.reasons),
-        "notes": list(proof.judgement.notes),
-        "versions": None if evidence.versions is None else asdict(evidence.versions),
+        **_head(proof),
         "runs": {label: _plain(asdict(run)) for label, run in evidence.runs.items()},
         "float32": None if evidence.comparison is None else _plain(asdict(evidence.comparison)),
         "seconds": round(evidence.seconds, 2),
     }
 
 
-def verdict_as_json(verdict: Verdict) -> dict[str, Any]:
-    """What was proved of a set of fixes, as data."""
-
-    def of_file(item: FileVerdict) -> dict[str, Any]:
-        return {"outcome": str(item.outcome), "reasons": list(item.reasons)}
-
+def _head(proof: Proof | Audited) -> dict[str, Any]:
+    """What every proof as data begins with."""
+    versions = proof.evidence.versions
     return {
-        "outcome": str(verdict.outcome),
-        "files": {str(path): of_file(item) for path, item in verdict.files.items()},
-        "programs": [as_json(proof) for proof in verdict.proofs],
+        "target": str(proof.target),
+        "outcome": str(proof.outcome),
+        "reasons": list(proof.judgement.reasons),
+        "notes": list(proof.judgement.notes),
+        "versions": None if versions is None else asdict(versions),
     }
 
 
@@ -160,24 +148,23 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
+def _name(path: Path, root: Path | None) -> str:
+    """A path as seen from `root`, where it lies below it."""
+    return str(path.relative_to(root)) if root is not None and path.is_relative_to(root) else str(path)
+
+
 def _relative(proof: Proof | Audited, root: Path | None) -> str:
-    name = str(proof.target)
+    """The target as seen from `root`."""
     file = proof.target.file
-    if file is not None and root is not None and file.is_relative_to(root):
-        return name.replace(str(file), str(file.relative_to(root)), 1)
-    return name
+    return str(proof.target) if file is None else str(proof.target).replace(str(file), _name(file, root), 1)
 
 
 def _heading(proof: Proof | Audited, root: Path | None) -> str:
     versions = proof.evidence.versions
-    told = f"{_relative(proof, root)}"
+    told = _relative(proof, root)
     if versions is None:
         return told
     return f"{told} · Keras {versions.keras} · TensorFlow {versions.tensorflow} · Python {versions.python}"
-
-
-def _headings(label: str, rewrite: bool) -> str:
-    return label if rewrite else "as it is"
 
 
 def _side_by_side(runs: Sequence[Run]) -> Iterator[tuple[ModelRun | None, ...]]:
@@ -196,7 +183,7 @@ def _training_in_words(training: Training | None) -> str:
     return f", {how} on {training.data}"
 
 
-def _rows(models: Sequence[ModelRun | None], comparison: Comparison | None, *, only: bool) -> Iterator[_Row]:
+def _rows(models: Sequence[ModelRun | None], comparison: Comparison | None) -> Iterator[_Row]:
     """The measurements of one model, the outputs last."""
 
     def row(label: str, cells: Iterator[_Cell]) -> _Row:
@@ -212,7 +199,7 @@ def _rows(models: Sequence[ModelRun | None], comparison: Comparison | None, *, o
         yield row("steps skipped", (_skipped(t) for t in trainings))
         yield row("loss scale", (_Cell(_NONE if t is None or t.scale is None else f"{t.scale:g}") for t in trainings))
         yield row("ms per step", (_milliseconds(t) for t in trainings))
-    if only and comparison is not None:
+    if comparison is not None:
         yield _Row("weights in float32", (*(_Cell(_NONE) for _ in models[1:]), _bits(comparison)))
     names = list(dict.fromkeys(output.name for m in models if m for output in m.outputs))
     for name in names:
@@ -329,20 +316,3 @@ class _Rich:
     def text(self) -> str:
         """All of it."""
         return self._file.getvalue()
-
-
-def progress_in_words(label: str) -> str:
-    """What a run that has begun is."""
-    return f"running {RUNS.get(label, label)}"
-
-
-__all__ = [
-    "as_json",
-    "audit_as_json",
-    "in_words",
-    "progress_in_words",
-    "render",
-    "render_audit",
-    "render_verdict",
-    "verdict_as_json",
-]

@@ -75,6 +75,25 @@ def test_another_structure_says_nothing_of_dtypes() -> None:
     assert verdicts(tally(dense(), Dense=two))["output"] is Verdict.UNKNOWN
 
 
+def test_several_tensors() -> None:
+    made = Made(str(FILE), AT, "Dense", (), (), (("float16",) * 3 + ("float32",) * 4,))
+
+    def told(*predicted: str | None) -> tuple[str, Verdict]:
+        structure = tuple(frozenset({dtype}) for dtype in predicted)
+        (fact,) = tally(made, Dense=Forecast(outputs={structure})).facts
+        return fact.real, fact.verdict
+
+    real = "float16, float16, float16, 4 x float32"
+    assert told(*["float16"] * 3, *["float32"] * 4) == (real, Verdict.AGREES)
+    assert told(None, *["float16"] * 2, *["float32"] * 4) == (real, Verdict.UNKNOWN)
+    assert told(None, *["float16"] * 6) == (real, Verdict.DIFFERS)
+
+
+def test_what_may_be_of_an_unknown_structure_does_not_differ() -> None:
+    either = Forecast({"mixed_float16"}, {"float32"}, {None, (frozenset({"float32"}),)})
+    assert verdicts(tally(dense(), Dense=either))["output"] is Verdict.UNKNOWN
+
+
 def test_a_call_that_makes_several_classes() -> None:
     kinds = {"Dense": forecast(), "Conv2D": forecast("float32", "float32")}
     assert Verdict.DIFFERS not in verdicts(tally(dense(), **kinds)).values()
@@ -97,6 +116,11 @@ def test_all_that_ran_happened_in_one_world() -> None:
     worlds = [Prediction({Site(FILE, *AT): {"Dense": a}, other: {"Dense": b}}) for a, b in ((half, full), (full, half))]
     assert compare(worlds, [dense()], {}, FILE).counts[Verdict.DIFFERS] == 0
     assert compare(worlds, [dense(), dense(at=other[1:])], {}, FILE).counts[Verdict.DIFFERS] == 2
+
+
+def test_of_worlds_that_fit_the_one_that_says_most_counts() -> None:
+    worlds = [Prediction(), Prediction({Site(FILE, *AT): {"Dense": forecast()}})]
+    assert verdicts(compare(worlds, [dense()], {}, FILE)) == dict.fromkeys(ALL, Verdict.AGREES)
 
 
 def test_models_in_variables() -> None:

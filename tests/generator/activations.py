@@ -50,6 +50,11 @@ def softmax_function(a: Author, *, in_call: bool) -> str:
     return a.choices.pick(options)
 
 
+def end(a: Author) -> str | None:
+    """An activation of the layer at the end: often the softmax."""
+    return softmax(a) if a.choices.chance(0.6) else other(a)
+
+
 def other(a: Author) -> str | None:
     """An activation that is no softmax."""
     name = a.choices.pick(_ENDS)

@@ -194,8 +194,6 @@ def convolution(a: Author, shape: Shape) -> Step:
 
 def pooled(a: Author, shape: Shape) -> Step:
     rank = len(shape.sizes) - 1
-    if rank == 0:
-        return dense(a, shape)
     name = a.choices.pick((f"GlobalAveragePooling{rank}D", f"GlobalMaxPooling{rank}D"))
     return a.layer(name), Shape((shape.features,))
 

@@ -66,7 +66,7 @@ def with_arguments(a: Author, shape: Shape) -> str:
 def closure(a: Author, shape: Shape) -> str:
     """A function that returns a function."""
     outer = a.fresh("head_of")
-    activation = activations.softmax(a) if a.choices.chance(0.6) else activations.other(a) or "None"
+    activation = activations.end(a) or "None"
     dtype = heads.own_dtype(a) or "None"
     with a.page.inside(f"def {outer}(activation, dtype=None):"):
         with a.page.inside("def apply(x):"):
@@ -119,7 +119,7 @@ def of_class(a: Author, shape: Shape) -> str:
     """A class, not a model itself, whose methods build one."""
     owner = a.fresh("Builder")
     units = a.choices.pick(("3", "4"))
-    activation = activations.softmax(a) if a.choices.chance(0.6) else activations.other(a) or "None"
+    activation = activations.end(a) or "None"
     made, middle = bodies.steps(a, shape)
     more, middle = bodies.to_vector(a, middle)
     with a.page.inside(f"class {owner}:"):

@@ -113,7 +113,5 @@ def _output_shape(a: Author, shape: Shape, behind: Shape) -> None:
     with a.page.inside("def compute_output_shape(self, input_shape):"):
         if shape == behind:
             a.page.do("return input_shape")
-        elif len(shape.sizes) == len(behind.sizes):
-            a.page.do(f"return (input_shape[0], {', '.join(map(str, behind.sizes))})")
         else:
-            a.page.do(f"return (None, {', '.join(map(str, behind.sizes))})")
+            a.page.do(f"return (input_shape[0], {', '.join(map(str, behind.sizes))})")

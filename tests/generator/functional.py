@@ -90,7 +90,7 @@ def ends(a: Author, trunk: Tensor) -> str:
 
 def _votes(a: Author, trunk: Tensor) -> list[str]:
     """Two ends of the same shape."""
-    activation = activations.softmax(a) if a.choices.chance(0.6) else activations.other(a)
+    activation = activations.end(a)
     tensors = []
     for _ in range(2):
         tensors.append(a.fresh("vote"))
@@ -113,9 +113,9 @@ def one_end(a: Author, trunk: Tensor) -> str:
     """Layers of a head, and sometimes an operation behind it."""
     made, _ = heads.head(a, trunk[1])
     name = wire(a, trunk[0], made, a.fresh(a.choices.pick(("y", "out"))))
-    if a.choices.chance(0.12):
+    if a.choices.chance(0.25):
         target = a.fresh("end")
-        write = operations.last if a.choices.chance(0.5) else operations.expression
+        write = operations.last if a.choices.chance(0.8) else operations.expression
         a.page.assign(target, write(a, name, in_call=False))
         name = target
     return name

@@ -13,7 +13,9 @@ HALF: Final = frozenset({"float16", "bfloat16"})
 HIDDEN: Final = "hidden"
 """What real Keras says of a softmax, or none, inside a loop."""
 EITHER: Final = "one of these"
-"""The fault of a half output behind a loop: mplint knows better than its judge which."""
+"""The fault of a half output behind a loop, or of several softmaxes: mplint may say either."""
+PERHAPS: Final = "perhaps a half softmax"
+"""The fault of several softmaxes that are cast to float32 together: mplint only sees those of a sequence."""
 CODES: Final = {
     SOFTMAX: frozenset({"MP101", "MP106"}),
     OTHER: frozenset({"MP102", "MP105"}),
@@ -70,12 +72,12 @@ def _of_findings(program: Program, said: Opinion, models: Mapping[str, Any], tal
         if name not in models or PURE in found:
             continue
         real = {fault for output in models[name] if (fault := fault_of(*output)) is not None}
-        half |= bool(real) and written.role == "end"
+        half |= bool(real - {PERHAPS}) and written.role == "end"
         expected = set() if written.role == "part" else real
-        surplus = set() if EITHER in expected or program.several_worlds else found - expected
+        surplus = set() if expected & {EITHER, PERHAPS} or program.several_worlds else found - expected
         if surplus:
             wrong.append(f"{name}: {', '.join(sorted(surplus))} is said of it, but it gives {models[name]}")
-        missing = expected - found - ({EITHER} if found else set())
+        missing = expected - found - ({EITHER, PERHAPS} if found else {PERHAPS})
         if missing and said.knows(name) and written.role == "end":
             wrong.append(f"{name}: nothing is said of {', '.join(sorted(missing))}, but it gives {models[name]}")
     tally.half += half
@@ -97,6 +99,9 @@ def _of_report(said: Opinion) -> list[str]:
 
 def fault_of(dtype: str, softmax: str | None) -> str | None:
     """What is wrong with an output, as real Keras sees it."""
+    several, _, each = (softmax or "").rpartition(" ")
+    if several and each in HALF:
+        return EITHER if dtype in HALF else PERHAPS
     if softmax in HALF:
         return SOFTMAX
     if dtype not in HALF:

@@ -210,7 +210,7 @@ def _any_arguments(a: Author, tensor: str) -> str:
     with a.page.inside(f"def {function}(t, *args, **kwargs):"):
         a.page.do(f"return {a.keras('layers.Dense')}(*args, **kwargs)(t)")
     a.page.blank()
-    activation = activations.softmax(a) if a.choices.chance(0.6) else activations.other(a)
+    activation = activations.end(a)
     a.page.assign("end", a.page.call(function, tensor, "3", activation=activation, dtype=heads.own_dtype(a)))
     return "end"
 
@@ -243,7 +243,7 @@ def _inherited(a: Author, tensor: str) -> str:
             a.page.do("return self.head(t)")
     a.page.blank()
     with a.page.inside(f"class {derived}({base}):"), a.page.inside("def head(self, t):"):
-        activation = activations.softmax(a) if a.choices.chance(0.6) else activations.other(a)
+        activation = activations.end(a)
         a.page.do(f"return {_dense(a, '3', activation=activation, dtype=heads.own_dtype(a))}(t)")
     a.page.blank()
     a.page.assign("end", f"{derived}().apply({tensor})")

@@ -27,6 +27,8 @@ import tensorflow as tf  # isort: skip
 
 HIDDEN = "hidden"
 """A softmax, or none, inside a loop."""
+SEVERAL = "several"
+"""Softmaxes put together, each in the dtype that follows."""
 STEPS = 3
 SEED = 7
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
@@ -101,9 +103,9 @@ def softmax_of(tensor: Any) -> str | None:
             tensor = tensor.op.inputs[arguments.index(True)] if any(arguments) else inside
         else:
             break
-    if tensor.op.type == "Pack":  # the steps of a sequence, each computed by itself
+    if tensor.op.type == "Pack":  # the steps of a sequence, each computed by itself, or several softmaxes side by side
         found = {softmax_of(each) for each in tensor.op.inputs if each.dtype.is_floating}
-        return found.pop() if len(found) == 1 else None
+        return f"{SEVERAL} {found.pop()}" if len(found) == 1 and not found <= {None, HIDDEN} else None
     if tensor.op.type == "Softmax":
         return str(tf.as_dtype(tensor.op.get_attr("T")).name)
     return HIDDEN if "While" in tensor.op.type or tensor.op.type.startswith("TensorList") else None

@@ -28,7 +28,6 @@ _ALIASES = {
     "config": "kconf",
     "backend": "B",
     "dtype_policies": "policies",
-    "utils": "ku",
 }
 
 
@@ -52,8 +51,6 @@ class Spelling:
             options = (
                 [(5, "full"), (3, "names")] if not module else [(3, "full"), (5, "module"), (2, "alias"), (3, "names")]
             )
-            if "." in module:
-                options = [(1, "full")]
             style = self._styles[module] = self._choices.weighted(options)
         match style:
             case "full":
@@ -64,8 +61,7 @@ class Spelling:
                 return path
             case "alias":
                 alias = _ALIASES[module]
-                pattern = self._choices.pick(("from {package} import {module} as {alias}",))
-                self._use(pattern.format(package=self.package, module=module, alias=alias))
+                self._use(f"from {self.package} import {module} as {alias}")
                 return f"{alias}.{name}"
             case _:
                 known = self._names.setdefault(module, {})

@@ -107,7 +107,7 @@ def _body(a: Author, way: str, attributes: list[str], stem: str) -> None:
                 a.page.do(f"return {last}")
                 return
             a.page.assign("x", last)
-    form = a.choices.weighted([(8, "x"), (2, "expression"), (2, "last"), (1, "mapping"), (1, "tuple")])
+    form = a.choices.weighted([(8, "x"), (2, "expression"), (6, "last"), (1, "mapping"), (1, "tuple")])
     if form == "expression":
         a.page.do(f"return {operations.expression(a, 'x', in_call=True)}")
     elif form == "last":

@@ -14,7 +14,7 @@ from tests.generator.program import write
 from tests.generator.verdict import Disagreement, Tally
 
 GENERATIONS = ("2", "3")
-DIGEST = "75113e97890096bf"
+DIGEST = "c42b949343d24c09"
 """Of the first programs: it must be the same in every version of Python. It changes whenever the generator does."""
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from mplint import keras_api
 from mplint.interpreter.predict import output_dtypes
+from mplint.interpreter.values import Unknown
 from tests.interpreter.programs import worlds
 
 GENERATIONS = ("2", "3")
@@ -118,6 +119,33 @@ def test_the_input_of_one_that_is_built_on_layers() -> None:
     )
     left = dict(found[0].module_bindings(found[0].path))
     assert left["source"] == left["image"]
+
+
+def test_the_input_of_one_that_is_built_on_two_is_not_known() -> None:
+    _, (world,) = worlds(
+        main=PRELUDE
+        + textwrap.dedent("""
+            images = [keras.Input((32, 32, 3)), keras.Input((32, 32, 3))]
+            base = MobileNetV2(include_top=False, input_tensor=layers.Add()(images))
+            source = base.input
+        """)
+    )
+    assert isinstance(dict(world.module_bindings(world.path))["source"], Unknown)
+
+
+def test_its_name_is_that_of_a_layer() -> None:
+    assert dtypes("""
+        whole = keras.Sequential([MobileNetV2(name="base", include_top=False), layers.Flatten(dtype="float32")])
+        base = whole.get_layer("base")
+        model = keras.Model(base.input, base.output)
+    """) == ["float16"]
+
+
+def test_each_copy_of_keras_builds_under_its_own_policy() -> None:
+    assert dtypes("""
+        import tf_keras
+        model = tf_keras.applications.MobileNetV2()
+    """) == ["float32"]
 
 
 def test_layers_by_name() -> None:

@@ -85,3 +85,58 @@ def test_a_caught_exception_is_no_fault() -> None:
     assert [refused.name for refused in History(bare).refused()] == ["mixed_fp16"]
     _, caught = worlds("3", main=f"import keras\ntry:\n    {setter}\nexcept ValueError:\n    pass")
     assert not [refused for world in caught for refused in History(world).refused()]
+
+
+def test_none_is_no_policy() -> None:
+    """Keras 3 refuses it."""
+    source = (
+        "from tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
+        "keras.mixed_precision.set_global_policy(None)\nkeras.backend.set_floatx('float16')\nkeras.layers.Dense(1)"
+    )
+    assert policies(source, "2") == ["float16"]
+
+
+@pytest.mark.parametrize(("generation", "expected"), [("2", "mixed_float16"), ("3", "float16")])
+def test_floatx_counts_again_behind_clear_session(generation: str, expected: str) -> None:
+    source = (
+        "from tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
+        "keras.backend.clear_session()\nkeras.backend.set_floatx('float16')\nkeras.layers.Dense(1)"
+    )
+    assert policies(source, generation) == [expected]
+
+
+@pytest.mark.parametrize("generation", ["2", "3"])
+def test_of_a_dtype_that_is_no_float_nothing_is_known(generation: str) -> None:
+    assert policies("from tensorflow import keras\nkeras.layers.Dense(1, dtype='int32')", generation) == [None]
+
+
+def test_a_copy_of_keras_with_a_policy_of_its_own_is_not_forgotten() -> None:
+    source = "import keras, tf_keras\nkeras.config.set_dtype_policy('mixed_float16')\ntf_keras.layers.Dense(1)\n"
+    _, (forgotten,) = worlds("3", main=source)
+    assert [stray.layers_from for stray in History(forgotten).stray()] == ["tf_keras"]
+    _, (set_later,) = worlds("3", main=f"{source}tf_keras.mixed_precision.set_global_policy('mixed_float16')")
+    assert not list(History(set_later).stray())
+
+
+@pytest.mark.parametrize(
+    ("layer", "count"),
+    [
+        ("layers.Dense(1, dtype='float16')", 1),
+        ("layers.TimeDistributed(layers.Dense(1, dtype='float32'), dtype='float16')", 0),
+        ("layers.TimeDistributed(layers.Dense(1, dtype='float16'), dtype='float32')", 1),
+    ],
+)
+def test_variables_are_those_of_the_layer_inside(layer: str, count: int) -> None:
+    _, (world,) = worlds("3", main=f"from tensorflow.keras import layers\n{layer}")
+    assert [found.layers for found in History(world).half_variables()] == [1] * count
+
+
+@pytest.mark.parametrize(("compiled", "count"), [("", 0), ("model.compile('sgd', 'mse')\n", 1)])
+def test_half_variables_are_fine_where_a_model_only_predicts(compiled: str, count: int) -> None:
+    source = (
+        "from tensorflow import keras\nkeras.mixed_precision.set_global_policy('float16')\n"
+        "model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\nmodel.load_weights('w.weights.h5')\n"
+        f"{compiled}model.predict(data)"
+    )
+    _, (world,) = worlds("3", main=source)
+    assert [found.layers for found in History(world).half_variables()] == [1] * count

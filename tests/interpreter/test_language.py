@@ -155,6 +155,22 @@ PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
         {"out": ["and more"], "n": {"one of": [0, 1]}},
     ),
     "deletion": ("d = {'a': 1, 'b': 2}\ndel d['a']", {"d": {"b": 2}}),
+    "super of a container": (
+        "class D(dict):\n    def look(self, k):\n        return super().get(k, 5)\nclass E(list):\n"
+        "    def __init__(self):\n        self.none = super().__init__()\n    def count(self):\n        return super().__len__()\n"
+        "r = (D().look('x'), E().count())\nn = E().none",
+        {"r": (..., ...), "n": None},
+    ),
+    "fromkeys": ("d = dict.fromkeys('aba', 0)\ne = dict.fromkeys(['c'])", {"d": {"a": 0, "b": 0}, "e": {"c": None}}),
+    "filter where the number is not known": (
+        "import os\nv = [0, 1]\nif os.environ.get('A'):\n    v.append(5)\nr = list(filter(None, v))[-1]",
+        {"r": {"one of": [1, 5]}},
+    ),
+    "keys of two orders": (
+        "import os\nd = {'units': 100, 'a': 7}\nif os.environ.get('A'):\n    d.clear()\n    d.update(a=1, b=2)\n"
+        "e = {'x': 1}\nif os.environ.get('A'):\n    e['p'] = 2\ne['y'] = 3\nr = list(d.values())[0]\nk = list(e)[0]",
+        {"r": {"one of": [100, 1, 7, 2]}, "k": "x"},
+    ),
     "semicolons": ("a = 1; b = a + 1", {"a": 1, "b": 2}),
     "math": ("import math\nr = int(math.ceil(math.sqrt(10)))", {"r": 4}),
     "type checking": ("from typing import TYPE_CHECKING\nx = 1\nif TYPE_CHECKING:\n    x = 2", {"x": 1}),

@@ -406,4 +406,4 @@ def test_rows_are_pythons_lines() -> None:
 
 
 def test_suppressions_of_a_file_that_does_not_parse() -> None:
-    assert source("x = (  # noqa: MP101\n").suppressions.covers("MP101", 1, 1)
+    assert source("x = (  # noqa: MP101\n").suppressions.silencing("MP101", 1, 1)

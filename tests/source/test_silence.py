@@ -26,6 +26,7 @@ def unused(
         ("# noqa: mp101", ("MP101",)),
         ("# noqa: F401,MP101,MP102", ("MP101", "MP102")),
         ("# noqa: MP1", ("MP1",)),
+        ("# noqa: MP101,MP102,MP101", ("MP101", "MP102")),
         ("# noqa: MP999", ("MP999",)),
         ("# noqa: MP001", ("MP001",)),
         ("# mplint: ignore[MP101]", ("MP101",)),

@@ -40,8 +40,8 @@ from mplint.source.suppressions import Suppressions
     ],
 )
 def test_comments_that_silence(comment: str) -> None:
-    assert Suppressions(f"x = 1\ny = 2  {comment}\n").covers("MP101", 2, 2)
-    assert not Suppressions(f"x = 1\ny = 2  {comment}\n").covers("MP101", 1, 1)
+    assert Suppressions(f"x = 1\ny = 2  {comment}\n").silencing("MP101", 2, 2)
+    assert not Suppressions(f"x = 1\ny = 2  {comment}\n").silencing("MP101", 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_comments_that_silence(comment: str) -> None:
 )
 def test_comments_that_do_not(comment: str) -> None:
     found = Suppressions(f"x = 1  {comment}\n")
-    assert not found.covers("MP101", 1, 1)
+    assert not found.silencing("MP101", 1, 1)
     assert not found.for_file
 
 
@@ -93,17 +93,17 @@ def test_strings_do_not_silence(text: str) -> None:
 )
 def test_a_file_can_be_ignored(text: str) -> None:
     found = Suppressions(text)
-    assert found.covers("MP101", 99, 99)
-    assert found.covers("MP501", 1, 1)
+    assert found.silencing("MP101", 99, 99)
+    assert found.silencing("MP501", 1, 1)
 
 
 def test_any_row_of_the_statement_counts() -> None:
     found = Suppressions("f(\n    1,  # noqa: MP1, MP201\n    '''\n    ''')  # mplint: ignore[MP5]\n")
-    assert found.covers("MP101", 1, 4)
-    assert found.covers("MP201", 2, 2)
-    assert found.covers("MP501", 1, 4)
-    assert not found.covers("MP501", 1, 3)
-    assert not found.covers("MP202", 1, 4)
+    assert found.silencing("MP101", 1, 4)
+    assert found.silencing("MP201", 2, 2)
+    assert found.silencing("MP501", 1, 4)
+    assert not found.silencing("MP501", 1, 3)
+    assert not found.silencing("MP202", 1, 4)
 
 
 def test_each_comment_is_known_by_its_place() -> None:
@@ -124,6 +124,6 @@ def test_a_bare_comment_ends_where_its_words_end() -> None:
 
 def test_a_file_can_be_ignored_for_some_codes() -> None:
     found = Suppressions("# mplint: ignore-file[MP102]\nx = 1\n")
-    assert found.covers("MP102", 2, 2)
-    assert not found.covers("MP101", 2, 2)
+    assert found.silencing("MP102", 2, 2)
+    assert not found.silencing("MP101", 2, 2)
     assert not Suppressions("# mplint: ignore-file[]\n").for_file

@@ -140,7 +140,7 @@ def test_what_is_asked_for(train: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert run(*words.split()).exit_code == 0
     ((target, options, folders),) = asked
     assert target == Target(file=train, factory="build")
-    assert options == Options("there", "2", 5, 2, 7.0, "mixed_bfloat16", ("--units", "3"), options.progress)
+    assert options == Options("there", "2", 5, 2, 7.0, "mixed_bfloat16", ("--units", "3"))
     assert folders == {"root": train.parent, "folder": train.parent}
 
 

@@ -59,7 +59,7 @@ def _entry(measured: Mapping[str, Any], symbolic: Mapping[str, Any], matrices: M
     for key in ("indices", "given", "free"):
         if measured[key]:
             entry[key] = " ".join(sorted(measured[key]))
-    for key in ("listed", "many", "folds", "carries"):
+    for key in ("listed", "many", "folds", "carries", "joins"):
         if measured.get(key):
             entry[key] = True
     if measured["dtype"] is not None:

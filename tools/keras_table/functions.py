@@ -27,8 +27,6 @@ from keras_table.shapes import leaf_dtypes
 
 DTYPE_PARAMETERS = ("dtype", "out_type", "output_type", "output_dtype", "type", "tensor_dtype", "index_type", "out_idx")
 ASKED_DTYPES = ("float16", "float32", "int32", "int64")
-FEW = ("h", "f", "i", "pF", "nf")
-"""Enough operands to see whether a parameter that should not matter matters."""
 SYMBOLIC_SAMPLE = (
     *(("h", "h"), ("f", "f"), ("h", "f"), ("f", "h"), ("h", "pF"), ("pF", "h"), ("h", "pI"), ("h", "nf"), ("nf", "h")),
     *(("h", "sf"), ("i", "i"), ("h", "i"), ("b", "h")),
@@ -245,13 +243,14 @@ class _Bench:
         }
         scalar = [self.takes_scalar(place) for place in range(min(places, 2))]
         real = self.real_matrix(places, scalar)
-        found["real"] = _leaves(real, places)
+        found["real"] = _leaves(real)
         if places > 2 or self.listed:
             found["folds"] = self.folds(real)
         found["symbolic"] = self.symbolic_matrix(real, places, scalar)
         found["dtype"] = self.dtype_parameter(places)
-        found["free"] = self.free_parameters(real, places)
+        found["free"] = self.free_parameters(places)
         found["carries"] = self.carries()
+        found["joins"] = self.joins()
         return found
 
     def many(self) -> bool:
@@ -362,7 +361,7 @@ class _Bench:
             }
             if all(result in (real[key], UNKNOWN) for key, result in found.items()):
                 return "real"
-        return _leaves(found, places)
+        return _leaves(found)
 
     def symbolic(self, key: tuple[str, ...], kept: Collection[int] = (0, 1)) -> Any:
         """The result on KerasTensors; of two tensors those not in `kept` are real ones."""
@@ -401,7 +400,7 @@ class _Bench:
         except (TypeError, ValueError):
             return {}
 
-    def free_parameters(self, real: Mapping[tuple[str, ...], Any], places: int) -> list[str]:
+    def free_parameters(self, places: int) -> list[str]:
         """Parameters whose other values gave the same result on a few operands."""
         free = []
         for name, parameter in self.parameter_names().items():
@@ -430,6 +429,19 @@ class _Bench:
         try:
             only_moves: bool = carried(
                 lambda x: _first(_applied(self.function, self.call, self.chosen({0: x}), "eager")), self.shape(0)
+            )
+        except Exception:  # noqa: BLE001
+            return False
+        return only_moves
+
+    def joins(self) -> bool:
+        """Whether the result only holds elements of the tensors in the list, chosen by their places."""
+        if not self.listed or "eager" not in self.hows or self.shape(0) != self.shape(1):
+            return False
+        try:
+            only_moves: bool = carried(
+                lambda x: _first(_applied(self.function, self.call, self.chosen(dict(enumerate(x))), "eager")),
+                (2, *self.shape(0)),
             )
         except Exception:  # noqa: BLE001
             return False
@@ -474,7 +486,7 @@ def _structure(result: Any) -> Any:
     return None
 
 
-def _leaves(results: Mapping[tuple[str, ...], Any], places: int) -> list[str] | None:
+def _leaves(results: Mapping[tuple[str, ...], Any]) -> list[str] | None:
     """For each tensor of the result a string of letters, one a key; None where the structure is not always the same."""
     counts = {_structure(result) for result in results.values() if result not in (RAISES, UNKNOWN)} - {None}
     if len(counts) != 1:

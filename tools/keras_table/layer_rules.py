@@ -54,6 +54,8 @@ def layer_entry(found: Mapping[str, Any]) -> dict[str, Any] | None:
         entry["results"][variant_key(variant)] = rules
     if found["carries"]:
         entry["carries"] = found["breaking"]
+    if found["joins"]:
+        entry["joins"] = True
     if found["wraps"] in ("own", "inner"):
         entry["wraps"] = found["wraps"]
     if found["keeps"]:

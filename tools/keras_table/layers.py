@@ -94,7 +94,7 @@ def witness() -> list[Any]:
         for form in (MIXED, OWN_PLAIN, PLAIN):
             ways = (bench.eager, bench.traced, bench.symbolic)
             found.append([name, form.key, *(way({}, form, dtypes) for way in ways)])
-        found.append([name, bench.wraps(dtypes)])
+        found.append([name, bench.wraps()])
     set_policy("float32")
     return found
 
@@ -167,8 +167,9 @@ class Bench:
             "decisive": decisive,
             "unknown": sorted(unknown),
             "carries": carries,
+            "joins": self.joins(),
             "breaking": breaking,
-            "wraps": self.wraps(natural),
+            "wraps": self.wraps(),
             "keeps": self.keeps(),
         }
 
@@ -348,7 +349,18 @@ class Bench:
         except Exception:  # noqa: BLE001
             return None
 
-    def wraps(self, natural: tuple[str, ...]) -> str | None:
+    def joins(self) -> bool:
+        """Whether the result only holds elements of the inputs, chosen by their place and not by their values."""
+        if self.recipe.style != "list" or self.recipe.dtype != "float32" or len(set(self.recipe.shapes)) != 1:
+            return False
+        try:
+            layer = self.make({}, PLAIN)
+            inputs = (len(self.recipe.shapes), *self.recipe.shapes[0])
+            return carried(lambda x: self.call(layer, tf.unstack(x), {}), inputs)
+        except Exception:  # noqa: BLE001
+            return False
+
+    def wraps(self) -> str | None:
         """For a layer around others: whose policy the result follows, "own" or "inner"."""
         given = self.recipe.arguments()
         if not WRAPPED & set(given):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import layers, policies
+from mplint.interpreter.keras import layers, policies, tensors
+from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import HIDDEN, LayerInfo
 from mplint.interpreter.trace import ModelMade
 from mplint.interpreter.values import (
@@ -68,7 +69,7 @@ def make(m: Machine, cls: Api, arguments: Arguments, place: Place) -> Instance:
 
 def _given(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
     """The arguments that matter; what may be among arguments that are not known is not known."""
-    bound = layers.bind(m, path, arguments)
+    bound = bind(m, path, arguments)
     return {name: bound.get(name, default if arguments.sure else UNKNOWN) for name, default in _DEFAULTS.items()}
 
 
@@ -80,7 +81,7 @@ def _input(m: Machine, tensor: Value, place: Place) -> Value:
             return tensor
     elif tensor != NONE:
         return UNKNOWN
-    return Tensor("float32", Made("input", place, m.context, by="keras.Input", computed_in="float32"), True)
+    return tensors.symbolic_input(m, "float32", place)
 
 
 def _source(tensor: Value) -> Value:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import layers, structures, tensors
+from mplint.interpreter.keras import structures, tensors
+from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -23,7 +24,7 @@ from mplint.interpreter.values import (
     Value,
     choice,
 )
-from mplint.keras_api.calls import called_parameters
+from mplint.keras_api import called_parameters
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -36,7 +37,7 @@ def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value | N
     called = called_parameters(path)
     if not called:
         return None
-    given = layers.bind(m, path, arguments)
+    given = bind(m, path, arguments)
     handler = _HANDLERS.get(path) if arguments.sure else None
     if handler is not None:
         return handler(m, given, place)
@@ -89,7 +90,7 @@ def _mapped(m: Machine, given: _Given, place: Place) -> Value:
     """`tf.map_fn(fn, elems)` and its like: what the function gives of one element, in the dtype that is asked for."""
     function = next((given[name] for name in ("fn", "function", "f") if name in given), UNKNOWN)
     elements = next((given[name] for name in ("elems", "elements", "xs") if name in given), UNKNOWN)
-    element = structures.changed(m, elements, place, lambda tensor: sequences.part_of(m, tensor, place))
+    element = structures.changed(m, elements, place, lambda tensor: tensors.part_of(m, tensor, place))
     result = m.call(function, Arguments((element,)), place)
     asked = given.get("fn_output_signature", given.get("dtype", NONE))
     if asked == NONE:

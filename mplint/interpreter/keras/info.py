@@ -42,7 +42,18 @@ def is_layer_path(path: str) -> bool:
     return keras_api.kind(path) in _LAYERS
 
 
-def keras_base(m: Machine, bases: list[str]) -> str | None:
+def is_subclass(path: str, other: str) -> bool | None:
+    """Whether the library's class at `path` derives from another one; None when not known."""
+    if other == "keras.Layer":
+        return is_layer_path(path)
+    if other == "keras.Model":
+        return keras_api.kind(path) is Kind.MODEL
+    if other.startswith("builtins.") or other == "keras.optimizers.LossScaleOptimizer":  # no class derives from that
+        return False
+    return False if keras_api.kind(other) is not None and is_layer_path(path) != is_layer_path(other) else None
+
+
+def keras_base(bases: list[str]) -> str | None:
     """The library's layer or model class among the bases of a class."""
     return next((base for base in bases if is_layer_path(base)), None)
 
@@ -51,7 +62,7 @@ def keras_base_of(m: Machine, instance: Instance) -> str | None:
     """The library's layer or model class that `instance` is an object of."""
     if isinstance(instance.cls, Api):
         return instance.cls.path if is_layer_path(instance.cls.path) else None
-    return keras_base(m, library_bases(instance.cls))
+    return keras_base(library_bases(instance.cls))
 
 
 def spelled_of(instance: Instance) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments, call_function
-from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.classes import class_attribute, method_of
 from mplint.interpreter.keras import policies, structures, tensors, wrappers
+from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, ModelUsed
 from mplint.interpreter.values import (
@@ -15,6 +16,7 @@ from mplint.interpreter.values import (
     FLOATS,
     HALF,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     Bound,
@@ -30,7 +32,6 @@ from mplint.interpreter.values import (
     StaticMethod,
     Symbol,
     Tensor,
-    Tuple,
     Unknown,
     Value,
     alternatives,
@@ -43,7 +44,7 @@ from mplint.keras_api import Kind
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_OWN_DTYPES: Final = frozenset({"keras.layers.InputLayer"})
+_DATA_DTYPES: Final = frozenset({"keras.layers.InputLayer"})
 """What takes `dtype=` as the dtype of data and not as a policy."""
 
 _FAR: Final = 64
@@ -51,14 +52,6 @@ _FAR: Final = 64
 
 
 # -- construction
-
-
-def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
-    """`Dense(…)`: a layer of the library."""
-    instance = Instance(m.allocate(place, "layer"), Api(path))
-    begin(m, instance, path, place)
-    initialise(m, instance, path, arguments, place)
-    return instance
 
 
 def begin(m: Machine, instance: Instance, base: str, place: Place) -> None:
@@ -75,7 +68,7 @@ def initialise(m: Machine, instance: Instance, base: str, arguments: Arguments, 
     before = info_of(m, instance)
     at = before.place if before is not None and isinstance(instance.cls, Class) else place
     policy, asked = _policy_of(m, instance, bound, arguments)
-    policies.check_name(m, bound.get("dtype") if base not in _OWN_DTYPES else None, "layer", place)
+    policies.check_name(m, bound.get("dtype") if base not in _DATA_DTYPES else None, "layer", place)
     named = tuple(bound.items())
     m.state.set((instance.address, "@layer"), LayerInfo(base, named, policy, asked, at, place))
     for name, value in bound.items():
@@ -92,23 +85,10 @@ def _policy_of(m: Machine, instance: Instance, bound: dict[str, Value], argument
     if value is None and arguments.more is not None:  # **unknown may hold a dtype
         return Policy(None), False
     default = policies.current(m, spelled_of(instance))
-    if keras_base_of(m, instance) in _OWN_DTYPES:  # Keras 2 takes the dtype of the data for a policy
+    if keras_base_of(m, instance) in _DATA_DTYPES:  # Keras 2 takes the dtype of the data for a policy
         data = Const("float32") if value is None or value == NONE else value
         return default if m.generation == "3" else Policy(tensors.dtype_of(m, data)), False
     return policies.as_policy(m, value, default), value is not None and value != NONE
-
-
-def bind(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
-    """The arguments of a library call by parameter name, as the signature orders them."""
-    found: dict[str, Value] = {}
-    signature = keras_api.parameters(path, m.generation)
-    names = [p.name for p in signature if p.kind.startswith("positional")] if signature is not None else []
-    found.update(zip(names, arguments.args, strict=False))
-    rest = next((p.name for p in signature or () if p.kind == "var_positional"), None)
-    if rest is not None and len(arguments.args) > len(names):
-        found[f"*{rest}"] = Tuple(arguments.args[len(names) :])
-    found.update(arguments.keywords)
-    return found
 
 
 # -- calling
@@ -123,7 +103,7 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
     arguments = structures.as_tensors(m, arguments, place)
     inputs = structures.tensors_in(m, arguments)
     feed(m, inputs)
-    method = class_attribute(m, layer.cls, "call") if isinstance(layer.cls, Class) else None
+    method = method_of(m, layer, "call")
     if isinstance(method, StaticMethod):
         method = method.function
     if isinstance(method, Function):
@@ -146,7 +126,7 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
         m.state.set((layer.address, "@output"), output)
         if info is None or info.place != place:  # not a Sequential running its own layers
             m.taken_from(layer)
-    m.record(LayerCalled(layer, place, m.context, inputs, output, m.caller is not None or symbolic))
+    m.record(LayerCalled(layer, place, inputs, output, m.caller is not None or symbolic))
     for part in m.parts(output):
         if isinstance(part, Tensor):
             m.trace.tensors.count(place, part.dtype is not None)
@@ -218,20 +198,20 @@ def _composite(
 
 
 def _autocasts(info: LayerInfo) -> bool:
-    return info.argument("autocast") != Const(False)
+    return info.argument("autocast") != FALSE
 
 
 def build(m: Machine, layer: Instance, place: Place) -> None:
     """Run the program's own `build` before the first call."""
     if not isinstance(layer.cls, Class) or m.state.get((layer.address, "@built")) is not None:
         return
-    m.state.set((layer.address, "@built"), Const(True))
+    m.state.set((layer.address, "@built"), TRUE)
     method = class_attribute(m, layer.cls, "build")
     if isinstance(method, Function):
         call_function(m, method, Arguments((layer, Unknown(Symbol("shape", layer.cls.code.qualname)))), place)
 
 
-def read_variable(m: Machine, owner: Instance, value: Value) -> Value:
+def read_variable(m: Machine, value: Value) -> Value:
     """An attribute as the program reads it: a layer's own variable comes in the compute dtype inside a `call`."""
     if isinstance(value, Tensor) and value.autocast:
         caller = m.caller
@@ -262,7 +242,7 @@ def library_call(
     found: keras_api.Result | None = None
     if compute is not None:
         dtypes = tuple(tensor.dtype for tensor in inputs)
-        variant = {**constants(m, info), **_call_constants(m, info, arguments)}
+        variant = {**_constants(info), **_call_constants(m, info, arguments)}
         found = keras_api.layer_result(info.base, compute, variant, dtypes, m.generation)
     carried: Made | None = None
     activated = _activated(m, info, Tensor(compute, made, False), place)
@@ -271,9 +251,13 @@ def library_call(
     if activation_is_softmax(m, info, compute):
         by = activated.softmax if activated is not None else None
         computed_in = compute if by is None else by.computed_in
+        if not _autocasts(info):  # its input was not cast: it computes in what it gives
+            computed_in = found if isinstance(found, str) else None
         carried = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=computed_in)
-    elif len(inputs) == 1 and _carries(m, info):
+    elif len(inputs) == 1 and _carries(info, m.generation):
         carried = inputs[0].softmax
+    elif keras_api.joins(info.base, m.generation):
+        carried = tensors.softmax_of_all(inputs)
     return tensors.structured(m, found, Tensor(None, made, symbolic, carried), place)
 
 
@@ -307,7 +291,7 @@ def _call_constants(m: Machine, info: LayerInfo, arguments: Arguments) -> dict[s
     return found
 
 
-def constants(m: Machine, info: LayerInfo) -> dict[str, object]:
+def _constants(info: LayerInfo) -> dict[str, object]:
     """The arguments of a layer as the table takes them: constants, and OPAQUE for whatever is not one."""
     found: dict[str, object] = {}
     for name, value in info.arguments:
@@ -348,7 +332,7 @@ def _activated(m: Machine, info: LayerInfo, computed: Tensor, place: Place) -> T
 
 def activation_is_softmax(m: Machine, info: LayerInfo, compute: str | None) -> bool:
     """Whether what the layer gives is a softmax."""
-    if info.base == "keras.layers.Softmax":
+    if keras_api.activation_of(info.base) == "softmax":
         return True
     value = info.argument("activation")
     return value is not None and is_softmax(m, value, compute, info.place)
@@ -357,10 +341,8 @@ def activation_is_softmax(m: Machine, info: LayerInfo, compute: str | None) -> b
 def is_softmax(m: Machine, activation: Value, compute: str | None, place: Place) -> bool:
     """Whether `activation` (a name, a function of the library or of the program, a layer) is a softmax."""
     match activation:
-        case Const(value=str(name)):
-            return keras_api.activation_of(name) == "softmax"
-        case Api(path=path):
-            return keras_api.activation_of(path) == "softmax"
+        case Const() | Api():
+            return _activation_name(activation) == "softmax"
         case Choice():
             return any(is_softmax(m, option, compute, place) for option in activation.options)
         case Function() | Bound():
@@ -378,11 +360,11 @@ def is_softmax(m: Machine, activation: Value, compute: str | None, place: Place)
             return False
 
 
-def _carries(m: Machine, info: LayerInfo) -> bool:
+def _carries(info: LayerInfo, generation: str) -> bool:
     if info.base == "keras.layers.Activation":
         value = info.argument("activation")
-        return value in (Const("linear"), NONE) or (isinstance(value, Api) and value.path == "keras.activations.linear")
-    return keras_api.carries(info.base, constants(m, info), m.generation)
+        return value is not None and _activation_name(value) == "linear"
+    return keras_api.carries(info.base, _constants(info), generation)
 
 
 def _lambda(

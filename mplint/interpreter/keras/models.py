@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.classes import method_of
 from mplint.interpreter.keras import layers, policies, structures
 from mplint.interpreter.keras.info import LayerInfo, info_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
@@ -125,6 +125,29 @@ def layers_of(m: Machine, model: Instance) -> Tuple:
     return held if isinstance(held, Tuple) else Tuple((), UNKNOWN)
 
 
+def is_input(m: Machine, layer: Value) -> bool:
+    """Whether an item of a Sequential only says what goes in: an InputLayer, or the tensor of an `Input`."""
+    info = info_of(m, layer) if isinstance(layer, Instance) else None
+    return isinstance(layer, Tensor) or (info is not None and info.base == "keras.layers.InputLayer")
+
+
+def graph_outputs(m: Machine, model: Instance) -> Value | None:
+    """The structure of outputs that a Functional model was made with; None of any other."""
+    held = m.state.get((model.address, "@outputs"))
+    return held if isinstance(held, Value) else None
+
+
+def layers_of_graph(m: Machine, model: Instance) -> list[Instance]:
+    """The layers and models that a Functional model was made of, in no particular order."""
+    outputs = graph_outputs(m, model)
+    found: dict[Instance, None] = {}
+    for tensor in structures.flatten(m, outputs) if outputs is not None else ():
+        for step in (*(way.made for way in alternatives(tensor)), *steps([tensor])):
+            if step.layer is not None:
+                found[step.layer] = None
+    return list(found)
+
+
 # -- calling
 
 
@@ -138,7 +161,7 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
         m.record(ModelUsed(model))
     symbolic = True if any(tensor.symbolic for tensor in inputs) else (False if inputs else None)
     result = _wrapped(m, model, outputs(m, model, arguments, place), inputs, place, symbolic)
-    m.record(LayerCalled(model, place, m.context, inputs, result, inner))
+    m.record(LayerCalled(model, place, inputs, result, inner))
     return result
 
 
@@ -146,13 +169,12 @@ def outputs(m: Machine, model: Instance, arguments: Arguments, place: Place) -> 
     """What the model computes: the structure of its outputs."""
     match form_of(m, model):
         case "functional":
-            held = m.state.get((model.address, "@outputs"))
-            return held if isinstance(held, Value) else UNKNOWN
+            return graph_outputs(m, model) or UNKNOWN
         case "sequential":
             return run_layers(m, model, arguments, place)
         case "subclass":
             info = info_of(m, model)
-            method = class_attribute(m, model.cls, "call") if isinstance(model.cls, Class) else None
+            method = method_of(m, model, "call")
             if isinstance(method, Function) and info is not None:
                 return layers.run_call(m, model, info, method, arguments, place)
             return UNKNOWN
@@ -168,9 +190,9 @@ def run_layers(m: Machine, model: Instance, arguments: Arguments, place: Place) 
     value = arguments.args[0]
     context = m.context
     for index, layer in enumerate(held.items):
-        info = info_of(m, layer) if isinstance(layer, Instance) else None
-        if isinstance(layer, Tensor) or (info is not None and info.base == "keras.layers.InputLayer"):
+        if is_input(m, layer):
             continue
+        info = info_of(m, layer) if isinstance(layer, Instance) else None
         m.context = context.at(place, index)
         # the softmax of a layer in a list is made where the layer is
         value = m.call(layer, Arguments((value,)), info.place if info is not None else place)
@@ -247,8 +269,7 @@ def computed(m: Machine, model: Instance) -> Value:
     """The outputs of `model` for unseen data."""
     form = form_of(m, model)
     if form == "functional":
-        held = m.state.get((model.address, "@outputs"))
-        return held if isinstance(held, Value) else UNKNOWN
+        return graph_outputs(m, model) or UNKNOWN
     info = info_of(m, model)
     if info is None:
         return UNKNOWN
@@ -258,7 +279,7 @@ def computed(m: Machine, model: Instance) -> Value:
         first = next(iter(held_layers.items), None)
         given = first if isinstance(first, Tensor) else data
         return run_layers(m, model, Arguments((given,)), info.place)
-    method = class_attribute(m, model.cls, "call") if isinstance(model.cls, Class) else None
+    method = method_of(m, model, "call")
     if not isinstance(method, Function):
         return UNKNOWN
     # data of a kind that is not known: floating tensors come in the compute dtype, integers stay

@@ -1,4 +1,4 @@
-"""Library names as the interpreter asks for them: canonical paths, kinds, constants."""
+"""What names of libraries stand for: constants, dtypes, what is certainly callable, the members of a module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from mplint import keras_api
-from mplint.interpreter.values import FALSE, Array, Const, Value
+from mplint.interpreter.values import FALSE, Api, Array, Const, Value
 from mplint.keras_api import Kind
 
 _CONSTANTS: Final[dict[str, Value]] = {
@@ -25,31 +25,29 @@ _CONSTANTS: Final[dict[str, Value]] = {
 _VALUES: Final = frozenset({None, Kind.MODULE, Kind.DTYPE, Kind.OTHER})
 
 
-class Names:
-    """The face of the table that the interpreter uses."""
+def is_callable(path: str) -> bool:
+    """Whether the object at `path` is certainly a function or class (and therefore true, and not None)."""
+    return path.startswith("builtins.") or keras_api.kind(path) not in _VALUES
 
-    canonical = staticmethod(keras_api.canonical)
-    kind = staticmethod(keras_api.kind)
 
-    def is_callable(self, path: str) -> bool:
-        """Whether the object at `path` is certainly a function or class (and therefore true, and not None)."""
-        return path.startswith("builtins.") or keras_api.kind(path) not in _VALUES
+def is_known(path: str) -> bool:
+    """Whether the table has `path`."""
+    return keras_api.kind(path) is not None
 
-    def knows(self, path: str) -> bool:
-        """Whether the table has `path`."""
-        return keras_api.kind(path) is not None
 
-    def constant(self, path: str) -> Value | None:
-        """The value of a library's constant."""
-        return _CONSTANTS.get(path)
+def constant(path: str) -> Value | None:
+    """The value of a library's constant."""
+    return _CONSTANTS.get(path)
 
-    def names_below(self, path: str) -> list[str]:
-        """The names that `from <path> import *` brings, of a module of the table."""
-        return _names_below(path)
+
+def dtype_named(name: Api) -> str | None:
+    """The dtype that a library's name stands for, by what it is or by how the program writes it."""
+    return keras_api.dtype_name(name.path) or keras_api.dtype_name(name.spelled or name.path)
 
 
 @lru_cache(maxsize=64)
-def _names_below(path: str) -> list[str]:
+def names_below(path: str) -> list[str]:
+    """The names that `from <path> import *` brings, of a module of the table."""
     canonical = keras_api.canonical(path)
     if keras_api.kind(canonical) is not Kind.MODULE:
         return []

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.keras.info import LayerInfo, info_of
+from mplint.interpreter.keras.names import dtype_named
+from mplint.interpreter.state import GLOBAL
 from mplint.interpreter.trace import LayerMade, ModelMade, PolicyRefused, PolicyReset, PolicySet
 from mplint.interpreter.values import (
+    FALSE,
     FLOATS,
     HALF_POLICIES,
     NONE,
@@ -22,7 +25,6 @@ from mplint.interpreter.values import (
     Bound,
     Choice,
     Const,
-    Dict,
     DType,
     Instance,
     Place,
@@ -38,9 +40,11 @@ if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
 
-_FLOATX: Final = (None, "floatx")
-_HELD: Final = (None, "@policy held")
+_FLOATX: Final = (GLOBAL, "floatx")
+_HELD: Final = (GLOBAL, "@policy held")
 """Whether a policy was set: then `set_floatx` does not change it any more."""
+_REASSIGNED: Final = "@reassigned"
+"""The field of a layer or model in a graph that runs under another policy than when the graph was made."""
 _DEFAULT: Final = Policy("float32")
 
 
@@ -50,9 +54,7 @@ _DEFAULT: Final = Policy("float32")
 def as_policy(m: Machine, value: Value | None, default: Policy) -> Policy:
     """The policy that a layer gets from its argument `dtype=value`; `default` is the global one."""
     match value:
-        case None:
-            return default
-        case Const(value=None):
+        case None | Const(value=None):
             return default
         case Policy():
             return value
@@ -60,14 +62,12 @@ def as_policy(m: Machine, value: Value | None, default: Policy) -> Policy:
             return named(m, name, "layer")
         case DType(name=name):
             return Policy(name)
-        case Api(path=path, spelled=spelled):
-            return Policy(keras_api.dtype_name(path) or keras_api.dtype_name(spelled or path))
+        case Api():
+            return Policy(dtype_named(value))
         case Choice():
             found = [as_policy(m, option, default) for option in value.options]
             return found[0] if all(policy.name == found[0].name for policy in found) else Policy(None)
-        case Dict():  # the serialised form: {"class_name": "DTypePolicy", "config": {"name": …}}
-            return Policy(None)
-        case _:
+        case _:  # the serialised form, too: {"class_name": "DTypePolicy", "config": {"name": …}}
             return Policy(None)
 
 
@@ -84,7 +84,7 @@ def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place
     wrong = _wrong_name(m, value, use)
     if wrong is None or value is None:
         return True
-    m.record(PolicyRefused(place, m.context, value, wrong, use, m.guards > 0))
+    m.record(PolicyRefused(place, value, wrong, use, m.guards > 0))
     return False
 
 
@@ -97,8 +97,8 @@ def _wrong_name(m: Machine, value: Value | None, use: keras_api.Use) -> str | No
             return name if use == "setter" and dtype is not None and dtype not in FLOATS else None
         case DType(name=name) if use != "layer":
             return name
-        case Api(path=path, spelled=spelled) if use != "layer":
-            return keras_api.dtype_name(path) or keras_api.dtype_name(spelled or path)
+        case Api() if use != "layer":
+            return dtype_named(value)
         case _:
             return None
 
@@ -211,7 +211,7 @@ def set_floatx(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     """
     value = arguments.get("floatx", None) or arguments.get("value", 0)
     m.state.set(_FLOATX, value if value is not None else UNKNOWN)
-    held = m.state.get(_HELD) == Const(True)
+    held = m.state.get(_HELD) == TRUE
     if m.generation == "3":
         held = held or any(isinstance(event, (LayerMade, ModelMade)) for event in m.trace.events)
     if not held:
@@ -223,16 +223,16 @@ def clear_session(m: Machine, callee: Api, arguments: Arguments, place: Place) -
     """`clear_session()`: Keras 3 forgets the global policy and takes the one of `floatx` again; Keras 2 keeps it."""
     if m.generation == "3" and not _separate(m, copy_of(callee.spelled), _main(m)):
         before = m.policy
-        m.record(PolicyReset(place, m.context, before))
+        m.record(PolicyReset(place, before))
         m.set_policy(Policy(_of_floatx(m).name, (place,), before.elsewhere))
-        m.state.set(_HELD, Const(False))
+        m.state.set(_HELD, FALSE)
     return NONE
 
 
 # -- attributes
 
 
-def attribute(m: Machine, policy: Policy, name: str) -> Value:
+def attribute(policy: Policy, name: str) -> Value:
     """`policy.name`, `.compute_dtype`, `.variable_dtype`."""
     match name:
         case "name":
@@ -254,8 +254,13 @@ def assigned(m: Machine, target: Instance, name: str, value: Value) -> bool:
     policy = as_policy(m, value, Policy(None))
     m.state.set((target.address, "@layer"), LayerInfo(info.base, info.arguments, policy, True, info.place))
     if m.state.get((target.address, "@output")) is not None:  # a graph that is there already runs otherwise from now on
-        m.state.set((target.address, "@reassigned"), TRUE)
+        m.state.set((target.address, _REASSIGNED), TRUE)
         of = m.state.get((target.address, "@of"))
         if isinstance(of, Instance):
-            m.state.set((of.address, "@reassigned"), TRUE)
+            m.state.set((of.address, _REASSIGNED), TRUE)
     return True
+
+
+def is_reassigned(m: Machine, instance: Instance) -> bool:
+    """Whether a layer, or one of a model's, was given another policy when the graph was there."""
+    return m.state.get((instance.address, _REASSIGNED)) is not None

@@ -16,6 +16,19 @@ _SCOPE: Final = Api("tensorflow.distribute.Strategy.scope")
 _METHODS: Final = frozenset({"scope", "run", "reduce", "experimental_run_v2", "experimental_distribute_dataset"})
 
 
+_UNFIT: Final = {
+    "2": frozenset({"TPUStrategy", "ParameterServerStrategy", "CentralStorageStrategy"}),
+    "3": frozenset({"TPUStrategy"}),
+}
+"""Strategies under which mixed_float16 is refused (Keras 2) or has no hardware that computes in it (TPU)."""
+CURRENT: Final = "tensorflow.distribute.get_strategy"
+
+
+def is_unfit(path: str, generation: str) -> bool:
+    """Whether mixed_float16 does not work under the strategy class `path`."""
+    return is_strategy(path) and path.rpartition(".")[2] in _UNFIT[generation]
+
+
 def is_strategy(path: str) -> bool:
     """Whether `path` is a class of distribution strategies."""
     return path.startswith("tensorflow.distribute.") and path.endswith("Strategy")
@@ -24,6 +37,11 @@ def is_strategy(path: str) -> bool:
 def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """`tf.distribute.TPUStrategy(…)`."""
     return Instance(m.allocate(place, "strategy"), callee)
+
+
+def current(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`tf.distribute.get_strategy()`."""
+    return Instance(m.allocate(place, "strategy"), Api("tensorflow.distribute.Strategy"))
 
 
 def attribute(strategy: Instance, name: str) -> Value | None:

@@ -6,11 +6,11 @@ Using what is found there (`model.output`, `model.layers[-2].output`) opens the 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import graph, models, structures
+from mplint.interpreter.keras import graph, models, policies, structures, tensors
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.trace import ModelMade, ModelUsed, Opened
 from mplint.interpreter.values import (
@@ -21,32 +21,33 @@ from mplint.interpreter.values import (
     Bound,
     Const,
     Instance,
-    Made,
     Place,
     Tensor,
     Tuple,
     Value,
-    alternatives,
     choice,
-    compute_dtype,
-    variable_dtype,
 )
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 
-def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: bool = False) -> Value:
+_UNKNOWN: Final = frozenset(
+    {"name", "optimizer", "losses", "variables", "trainable_variables", "non_trainable_variables",
+     "weights", "trainable_weights", "non_trainable_weights"}
+)  # fmt: skip
+"""Attributes of layers and models that are no methods, and of which nothing is known."""
+
+
+def attribute(m: Machine, value: Instance, name: str, place: Place) -> Value:
     """An attribute that the library gives its objects."""
     info = info_of(m, value)
     if info is not None:
         match name:
             case "dtype" | "variable_dtype":
-                dtype = variable_dtype(info.policy.name)
-                return UNKNOWN if dtype is None else Const(dtype)
+                return policies.attribute(info.policy, "variable_dtype")
             case "compute_dtype" | "_compute_dtype":
-                dtype = compute_dtype(info.policy.name)
-                return UNKNOWN if dtype is None else Const(dtype)
+                return policies.attribute(info.policy, "compute_dtype")
             case "dtype_policy" | "_dtype_policy":
                 return info.policy
             case "output" | "outputs":
@@ -55,14 +56,9 @@ def attribute(m: Machine, value: Instance, name: str, place: Place, inherited: b
                 return _inputs_of(m, value, name)
             case "layers" | "_layers":
                 return _layers_of(m, value, place)
-            case "optimizer" | "variables" | "trainable_variables" | "non_trainable_variables":
-                return UNKNOWN
-            case "weights" | "trainable_weights" | "non_trainable_weights" | "losses":
-                return UNKNOWN
-            case "name":
-                return UNKNOWN
             case _:
-                pass
+                if name in _UNKNOWN:
+                    return UNKNOWN
     return Bound(value, ApiMethod(name))
 
 
@@ -76,7 +72,7 @@ def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
         m.record(ModelUsed(model))
     form = models.form_of(m, model)
     if form == "functional":
-        held = m.state.get((model.address, "@outputs"))
+        held = models.graph_outputs(m, model)
     elif form == "sequential":
         given = _inputs_of(m, model, "input")
         info = info_of(m, model)
@@ -88,8 +84,8 @@ def _outputs_of(m: Machine, model: Instance, name: str) -> Value:
 
 def _is_end(m: Machine, model: Instance, output: object) -> bool:
     """Whether what a layer inside `model` gives is what the model gives."""
-    ends = m.state.get((model.address, "@outputs"))
-    if not isinstance(ends, Value) or not isinstance(output, Tensor):
+    ends = models.graph_outputs(m, model)
+    if ends is None or not isinstance(output, Tensor):
         return False
     return any(end.made.same(output.made) for end in structures.flatten(m, ends))
 
@@ -100,10 +96,7 @@ def _inputs_of(m: Machine, model: Instance, name: str) -> Value:
     if models.form_of(m, model) == "sequential":
         first = next(iter(models.layers_of(m, model).items), None)
         info = info_of(m, first) if isinstance(first, Instance) else None
-        held = first
-        if info is not None:
-            made = Made("input", info.place, m.context, by="keras.Input", computed_in="float32")
-            held = Tensor("float32", made, True)
+        held = first if info is None else tensors.symbolic_input(m, "float32", info.place)
     if isinstance(held, Tensor) and name == "inputs":
         return Tuple((held,))
     return held if isinstance(held, Value) else UNKNOWN
@@ -113,9 +106,9 @@ def _listed(m: Machine, model: Instance) -> Tuple | None:
     """The layers of a Sequential or Functional model in their order; None where that is not known."""
     if models.form_of(m, model) == "sequential":
         held = models.layers_of(m, model)
-        return Tuple(tuple(layer for layer in held.items if not _is_input(m, layer)), held.rest)
-    inputs, outputs = (m.state.get((model.address, name)) for name in ("@inputs", "@outputs"))
-    if not isinstance(inputs, Value) or not isinstance(outputs, Value):
+        return Tuple(tuple(layer for layer in held.items if not models.is_input(m, layer)), held.rest)
+    inputs, outputs = m.state.get((model.address, "@inputs")), models.graph_outputs(m, model)
+    if not isinstance(inputs, Value) or outputs is None:
         return None
     found = graph.layers_between(structures.flatten(m, inputs), structures.flatten(m, outputs), m.generation)
     return None if not found else Tuple(tuple(found))
@@ -129,24 +122,12 @@ def _connect(m: Machine, model: Instance) -> None:
         del m.trace.events[used:]
 
 
-def _is_input(m: Machine, layer: Value) -> bool:
-    info = info_of(m, layer) if isinstance(layer, Instance) else None
-    return isinstance(layer, Tensor) or (info is not None and info.base == "keras.layers.InputLayer")
-
-
 def _some_layers(m: Machine, model: Instance) -> list[Instance]:
     """Layers of the model, in no particular order."""
     listed = _listed(m, model)
-    if listed is not None:
-        return [layer for layer in listed.items if isinstance(layer, Instance)]
-    held = m.state.get((model.address, "@outputs"))
-    found: dict[Instance, None] = {}
-    for tensor in structures.flatten(m, held) if isinstance(held, Value) else []:
-        made = [way.made for way in alternatives(tensor)]
-        for step in (*made, *models.steps([tensor])):
-            if step.layer is not None:
-                found[step.layer] = None
-    return list(found)
+    if listed is None:
+        return models.layers_of_graph(m, model)
+    return [layer for layer in listed.items if isinstance(layer, Instance)]
 
 
 def _layers_of(m: Machine, model: Instance, place: Place) -> Value:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.trace import Settled
 from mplint.interpreter.values import (
     FLOATS,
@@ -14,6 +15,7 @@ from mplint.interpreter.values import (
     NONE,
     OUTER,
     UNKNOWN,
+    WIDE,
     Api,
     ApiMethod,
     Array,
@@ -22,6 +24,7 @@ from mplint.interpreter.values import (
     Const,
     DType,
     Entries,
+    Instance,
     List,
     Made,
     Place,
@@ -30,6 +33,7 @@ from mplint.interpreter.values import (
     Value,
     alternatives,
     choice,
+    softmaxes,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +43,8 @@ _CASTS: Final = frozenset(
     {"tensorflow.cast", "keras.ops.cast", "keras.backend.cast", "tensorflow.dtypes.cast", "tensorflow.saturate_cast",
      "tensorflow.dtypes.saturate_cast", "keras.ops.convert_to_tensor", "tensorflow.convert_to_tensor"}
 )  # fmt: skip
+_OPERATOR: Final = "operator."
+"""What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
 _MOST_PARTS: Final = 64
 """A tensor cut into more parts than this is a sequence of unknown length."""
 _OPERATORS: Final = {
@@ -69,10 +75,10 @@ def dtype_of(m: Machine, value: Value) -> str | None:
             return name
         case Const(value=str(text)):
             return keras_api.dtype_name(text)
-        case Api(path=path, spelled=spelled):
-            if path == "builtins.float":
-                return "float32"
-            return keras_api.dtype_name(path) or keras_api.dtype_name(spelled or path)
+        case Api(path="builtins.float"):
+            return "float32"
+        case Api():
+            return dtype_named(value)
         case Choice():
             found = {dtype_of(m, option) for option in value.options}
             return found.pop() if len(found) == 1 else None
@@ -80,11 +86,17 @@ def dtype_of(m: Machine, value: Value) -> str | None:
             return None
 
 
+def symbolic_input(m: Machine, dtype: str | None, place: Place, layer: Instance | None = None) -> Tensor:
+    """A KerasTensor that stands for the data of a model."""
+    made = Made("input", place, m.context, by="keras.Input", layer=layer, computed_in=dtype)
+    return Tensor(dtype, made, True)
+
+
 def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> Value:
     """`tf.cast(value, dtype)`: new dtype, the same numbers as far as they survive."""
     match value:
         case Tensor():
-            if dtype in ("float32", "float64"):
+            if dtype in WIDE:
                 _settle(m, value)
             made = Made("cast", place, m.context, by=by, operands=(value,), computed_in=dtype)
             return Tensor(dtype, made, value.symbolic, value.softmax)
@@ -141,6 +153,12 @@ def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
     return Tensor(value.dtype, made, value.symbolic, value.softmax if name == "Plus" else None)
 
 
+def part_of(m: Machine, tensor: Tensor, place: Place) -> Tensor:
+    """A slice, element or other part of a tensor: the same numbers, so the same dtype and the same softmax."""
+    made = Made("operation", place, m.context, by="part", operands=(tensor,), computed_in=tensor.dtype)
+    return Tensor(tensor.dtype, made, tensor.symbolic, tensor.softmax)
+
+
 def _symbolic(tensors: list[Tensor]) -> bool | None:
     if any(tensor.symbolic for tensor in tensors):
         return True
@@ -154,17 +172,22 @@ def outcome(
     operation = keras_api.operation(path, m.generation)
     if operation is None:
         return None
+    given: Sequence[keras_api.Operand | None] | Mapping[str, object]
     if isinstance(operands, Mapping):
-        given: Mapping[str, object] = {name: _argument(m, value) for name, value in operands.items()}
-        result = operation.result(given, symbolic=bool(symbolic))
+        given = {name: _argument(m, value) for name, value in operands.items()}
     else:
-        result = operation.result([abstract(m, value) for value in operands], symbolic=bool(symbolic))
+        given = [_operand(m, value) for value in operands]
+    result = operation.result(given, symbolic=bool(symbolic))
+    if symbolic and isinstance(result, str) and not path.startswith(_OPERATOR):
+        real = operation.result(given, symbolic=False)
+        if isinstance(real, str) and real != result:
+            return None  # a KerasTensor says one thing, and what the model computes is another
     return None if isinstance(result, keras_api.Clash) else result
 
 
 def _argument(m: Machine, value: Value) -> object:
     """An argument as the table takes it: an operand, a constant, or None."""
-    found = abstract(m, value)
+    found = _operand(m, value)
     if found is not None and not isinstance(value, Const):
         return found
     if isinstance(value, Const):
@@ -172,7 +195,7 @@ def _argument(m: Machine, value: Value) -> object:
     return dtype_of(m, value)
 
 
-def abstract(m: Machine, value: Value) -> keras_api.Operand | None:
+def _operand(m: Machine, value: Value) -> keras_api.Operand | None:
     """A value as the table's rules see an operand; None when not known."""
     match value:
         case Tensor(dtype=dtype):
@@ -188,7 +211,7 @@ def abstract(m: Machine, value: Value) -> keras_api.Operand | None:
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
             if items.rest is None and items.items:
-                found = [abstract(m, item) for item in items.items]
+                found = [_operand(m, item) for item in items.items]
                 known = [item for item in found if item is not None]
                 return keras_api.sequence(tuple(known)) if len(known) == len(found) else None
             return None
@@ -196,7 +219,7 @@ def abstract(m: Machine, value: Value) -> keras_api.Operand | None:
             return None
 
 
-def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], place: Place) -> Value:
+def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value:
     """A function of the library on tensors."""
     if path in _CASTS:
         given = list(bound.values())
@@ -228,6 +251,8 @@ def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], 
         softmax = made
     elif keras_api.carries(path, generation=m.generation) and len(tensors) == 1:
         softmax = tensors[0].softmax
+    elif keras_api.joins(path, m.generation):
+        softmax = softmax_of_all(tensors)
     m.trace.tensors.count(place, found is not None)
     template = Tensor(None, made, symbolic, softmax)
     operation = keras_api.operation(path, m.generation)
@@ -236,6 +261,14 @@ def apply(m: Machine, path: str, arguments: Arguments, bound: dict[str, Value], 
         count = _parts(m, bound)
         return Tuple((part,) * count) if count is not None else Tuple((), part)
     return structured(m, found, template, place)
+
+
+def softmax_of_all(tensors: Sequence[Tensor]) -> Made | None:
+    """The softmax that tensors which are put together still are, where each of them is one."""
+    found = dict.fromkeys(leaf for tensor in tensors for leaf in softmaxes(tensor))
+    if not found or not all(tensor.softmax is not None for tensor in tensors):
+        return None
+    return next(iter(found)) if len(found) == 1 else Made("softmaxes", None, None, operands=tuple(tensors))
 
 
 def _parts(m: Machine, bound: Mapping[str, Value]) -> int | None:
@@ -270,8 +303,7 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
         case "shape":
             return UNKNOWN
         case "T":
-            made = Made("operation", place, m.context, by="part", operands=(value,), computed_in=value.dtype)
-            return Tensor(value.dtype, made, value.symbolic, value.softmax)
+            return part_of(m, value, place)
         case _:
             return Bound(value, ApiMethod(name))
 

@@ -1,4 +1,4 @@
-"""What `compile`, `fit` and `evaluate` bring into play: the steps that a model of the program defines itself."""
+"""Methods of a model that train and run it, and the steps of the program's own that they bring into play."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 _STEPS: Final = ("train_step", "test_step", "predict_step", "compute_loss")
 """The methods that the library calls on each batch."""
+TRAINS: Final = frozenset({"fit", "train_on_batch"})
+"""The methods of a model that change its weights."""
+READS: Final = frozenset({"predict", "predict_on_batch", "load_weights"})
+"""Those that a program with ready weights needs: they compute with them, or bring them."""
+RUNS: Final = TRAINS | READS | {"evaluate", "test_on_batch"}
+"""All that compute with the weights that a model has, or bring them."""
 
 
 def run_steps(m: Machine, model: Instance, place: Place) -> None:

@@ -18,6 +18,7 @@ from mplint.interpreter.values import (
     FALSE,
     HALF,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     Class,
@@ -167,7 +168,7 @@ def _recurrent(m: Machine, info: LayerInfo, scope: str | None, arguments: Argume
     if wants in (None, FALSE):
         return output
     states = [_states(m, each) for each in held.items]
-    if wants != Const(True) or None in states:
+    if wants != TRUE or None in states:
         return UNKNOWN
     if m.generation == "2" and any(isinstance(each, Instance) and isinstance(each.cls, Class) for each in held.items):
         return UNKNOWN  # what the program's own cell keeps is not followed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.generator.language.author import INTS, MAPPING, TEXTS, Author
-from tests.generator.language.expressions import fill
+from tests.generator.language.expressions import fill, one_of
 
 
 def shared(a: Author) -> None:
@@ -18,7 +18,7 @@ def shared(a: Author) -> None:
         a.needs("import copy")
 
     def step() -> None:
-        a.do(fill(a, a.pick((
+        a.do(one_of(a,
             f"{inner}.append(<i>)", f"{outer}[0].append(<i>)", f"{table}['x'].append(<i>)", f"{table}['y']['z'] += [<i>]", f"{inner} = [*{inner}]",
             f"{outer}.append({inner})", f"{outer}[0] = <is>", f"{table}['new'] = {outer}", f"{table}['y'] = dict({table}['y'], w=<i>)",
             f"for each in {outer}[:2]:\n    each.append(<i>)", f"{outer} = {outer} * 2", f"{outer}.append({outer})", f"{inner}.clear()",
@@ -26,7 +26,7 @@ def shared(a: Author) -> None:
             f"({table}.get('n') or {inner}).append(<i>)", f"{table}['me'] = {table}", f"{outer}[0], {outer}[1] = {outer}[1], {outer}[0]",
             f"import copy\n{outer} = copy.copy({outer})", f"import copy\n{outer} = copy.deepcopy({outer})", f"{table} = {{**{table}}}",
             f"del {table}['x'][:]", f"{inner}[:0] = [<i>]", f"{table}.pop('x', [0]).append(1)\n{table}['x'] = {inner}",
-        ))))  # fmt: skip
+        ))  # fmt: skip
 
     def look() -> None:
         a.look(a.pick((
@@ -43,16 +43,16 @@ def sets(a: Author) -> None:
     one, other = a.bind("set", fill(a, "set(<is>)"), "group"), a.bind("set", fill(a, "{<i>, <i>, 2}"), "group")
 
     def step() -> None:
-        a.do(fill(a, a.pick((
+        a.do(one_of(a,
             f"{one}.add(<i>)", f"{one}.discard(<i>)", f"{one}.update(<is>)", f"{one} |= {other}", f"{one} &= {{<i>, 2}}", f"{one} -= {{1}}",
             f"{one} = {one} | {{<i>}}", f"{one} = {one} - {other}", f"{other} = frozenset({one})", f"{one}.clear()", f"{one} ^= {{2}}",
-        ))))  # fmt: skip
+        ))  # fmt: skip
 
     def look() -> None:
-        a.look(fill(a, a.pick((
+        a.look(one_of(a,
             f"sorted({one})", f"len({one})", f"<i> in {one}", f"{one} == {other}", f"{one} <= {one} | {other}", f"bool({one})", f"{one}.union({{4}})",
             f"sorted({one} & {other})", f"{one}.isdisjoint({other})", f"{{n % 2 for n in {one}}}", f"max({one}, default=0)", f"isinstance({other}, set)",
-        ))))  # fmt: skip
+        ))  # fmt: skip
 
     a.walk(((3, step), (3, look)), 4 + a.choices.below(5))
     a.look(f"sorted({one})")
@@ -60,10 +60,10 @@ def sets(a: Author) -> None:
 
 def iterators(a: Author) -> None:
     """Iterators are used up."""
-    made = a.bind("iterator", fill(a, a.pick((
+    made = a.bind("iterator", one_of(a,
         "iter(<is>)", "map(abs, <is>)", "zip(<is>, <ss>)", "enumerate(<ss>)", "filter(None, <is>)", "(n + 1 for n in <is>)", "reversed(<is>)",
         "iter(<d>.items())", "iter(<d>)", "(s for s in <ss> if s)",
-    ))), "it")  # fmt: skip
+    ), "it")  # fmt: skip
     for _ in range(1 + a.choices.below(3)):
         if a.chance(0.3):
             a.do(f"for item in {made}:\n    {a.pick(('break', 'pass', 'last = item'))}")
@@ -85,12 +85,12 @@ def iterators(a: Author) -> None:
     a.names[INTS].append(items)
     if a.chance(0.5):
         a.needs("import itertools")
-        a.look(fill(a, a.pick((
+        a.look(one_of(a,
             "list(itertools.chain(<is>, <is>))", "list(itertools.product([1, 2], 'ab'))", "list(itertools.islice(itertools.count(<i>), 3))",
             "list(itertools.chain.from_iterable([<is>, <is>]))", "list(itertools.zip_longest([1], [2, 3]))", "next(itertools.cycle([4, 5]))",
             "[(k, len(list(g))) for k, g in itertools.groupby([1, 1, 2])]", "list(itertools.repeat(7, 2))", "list(itertools.accumulate([1, 2, 3]))",
             "list(itertools.takewhile(lambda n: n < 3, [1, 2, 3, 1]))", "list(itertools.combinations([1, 2, 3], 2))", "list(itertools.starmap(max, [(1, 2)]))",
-        ))))  # fmt: skip
+        ))  # fmt: skip
 
 
 def collected(a: Author) -> None:
@@ -115,22 +115,18 @@ def collected(a: Author) -> None:
     for _ in range(2 + a.choices.below(4)):
         a.do(fill(a, a.pick(steps).format(one)))
         a.look(
-            fill(
+            one_of(
                 a,
-                a.pick(
-                    (
-                        f"{one}.get('a')",
-                        f"'c' in {one}",
-                        f"dict({one})",
-                        f"len({one})",
-                        f"list({one})",
-                        f"{one} == {{}}",
-                        f"isinstance({one}, dict)",
-                        f"type({one}).__name__",
-                        f"sorted({one}.items())" if "list" not in kind else f"sorted({one})",
-                        f"{one}.get('b', <i>)",
-                    )
-                ),
+                f"{one}.get('a')",
+                f"'c' in {one}",
+                f"dict({one})",
+                f"len({one})",
+                f"list({one})",
+                f"{one} == {{}}",
+                f"isinstance({one}, dict)",
+                f"type({one}).__name__",
+                f"sorted({one}.items())" if "list" not in kind else f"sorted({one})",
+                f"{one}.get('b', <i>)",
             )
         )
     if "Counter" in kind:
@@ -176,17 +172,13 @@ def subclassed(a: Author) -> None:
     one = a.bind("object", fill(a, f"{cls}({a.pick(('', 'units=<i>', '<d>'))})"), "table")
     for _ in range(1 + a.choices.below(3)):
         a.do(
-            fill(
+            one_of(
                 a,
-                a.pick(
-                    (
-                        f"{one}.units = <i>",
-                        f"{one}['rate'] = <i>",
-                        f"{one}.update(a=<i>)",
-                        f"{one}.pop('a', None)",
-                        f"{one}.setdefault('b', <i>)",
-                    )
-                ),
+                f"{one}.units = <i>",
+                f"{one}['rate'] = <i>",
+                f"{one}.update(a=<i>)",
+                f"{one}.pop('a', None)",
+                f"{one}.setdefault('b', <i>)",
             )
         )
     a.look(f"{one}.get('units')", f"'units' in {one}", f"getattr({one}, 'units', None)", f"hasattr({one}, 'b')", f"dict({one})", f"len({one})",
@@ -207,17 +199,13 @@ def merged(a: Author) -> None:
     )))  # fmt: skip
     with a.inside(f"if {a.unknown()}:"):
         a.do(
-            fill(
+            one_of(
                 a,
-                a.pick(
-                    (
-                        f"{name}['units'] = <i>",
-                        f"{name}['late'] = <i>",
-                        f"{name}.pop('rate', None)",
-                        f"{name} = {{}}",
-                        f"{name}.update(late=1)",
-                    )
-                ),
+                f"{name}['units'] = <i>",
+                f"{name}['late'] = <i>",
+                f"{name}.pop('rate', None)",
+                f"{name} = {{}}",
+                f"{name}.update(late=1)",
             )
         )
     a.names[MAPPING].append(name)

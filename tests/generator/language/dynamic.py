@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from tests.generator.language.author import INT, TEXT, Author
-from tests.generator.language.expressions import expression, fill
+from tests.generator.language.expressions import expression, fill, one_of
 
 
 def namespaces(a: Author) -> None:
     """`globals()`, `locals()`, `vars()` and what is done to them."""
     name, other = a.bind(INT, expression(a, INT), "g"), a.fresh("g")
-    a.do(fill(a, a.pick((
+    a.do(one_of(a,
         f"globals()['{name}'] = <i>", f"globals().update({name}=<i>)", f"globals()['{other}'] = <i>", f"vars()['{name}'] = <i>",
         f"globals().setdefault('{name}', <i>)", f"locals()['{name}'] = <i>", f"space = globals()\nspace['{name}'] = <i>",
         f"globals().pop('{name}')\n{name} = <i>", f"for key in ('{name}', '{other}'):\n    globals()[key] = <i>",
         f"globals()['{name}'] += 1", f"globals().update({{'{name}': <i>, '{other}': <i>}})",
-    ))))  # fmt: skip
+    ))  # fmt: skip
     a.look(
         name,
         f"globals().get('{name}')",
@@ -42,12 +42,12 @@ def namespaces(a: Author) -> None:
 def executed(a: Author) -> None:
     """exec and eval: nothing that they may touch is known behind them."""
     name = a.bind(INT, expression(a, INT), "e")
-    a.do(fill(a, a.pick((
+    a.do(one_of(a,
         f'exec("{name} = 41")', f'exec("{name} += 1")', f'exec(compile("{name} = 5", "x", "exec"))', f'exec("{name} = 1", globals())',
         f'exec("{name} = 1", {{}})', f'space = {{}}\nexec("{name} = 8", space)\n{name} = space["{name}"]', f"code = '{name} = ' + str(<i>)\nexec(code)",
         f'{name} = eval("<i> + 1")', f'eval("globals().update({name}=3)")', f'def runs():\n    exec("global {name}\\n{name} = 9")\nruns()',
         f'class Holder:\n    value = 1\nexec("Holder.value = 2")\n{name} = Holder.value',
-    ))))  # fmt: skip
+    ))  # fmt: skip
     a.look(name, f"{name} + 1", f"[{name}]")
 
 
@@ -61,7 +61,7 @@ def libraries(a: Author) -> None:
         'importlib.import_module("json") is importlib.import_module("json")', "math.__name__", "round(math.e, 1)", "math.floor(-1.5)", "math.sqrt(16)",
     )))  # fmt: skip
     field = a.fresh("patched")
-    a.do(fill(a, a.pick((f"math.{field} = <i>", f"setattr(math, '{field}', <i>)"))))
+    a.do(one_of(a, f"math.{field} = <i>", f"setattr(math, '{field}', <i>)"))
     with a.inside(f"if {a.unknown() if a.chance(0.6) else 'False'}:"):
         a.do(fill(a, f"math.{field} = <i>"))
     a.look(f"math.{field}", f"getattr(math, '{field}', None)", f"hasattr(math, '{field}')")

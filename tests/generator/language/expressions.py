@@ -68,6 +68,11 @@ def fill(a: Author, template: str) -> str:
     return _fill(a, template, 2)
 
 
+def one_of(a: Author, *templates: str) -> str:
+    """One of some templates, filled."""
+    return fill(a, a.pick(templates))
+
+
 def _called(a: Author, depth: int) -> str:
     return f"{a.pick(a.functions)}({expression(a, INT, depth)})" if a.functions else expression(a, INT, depth)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.generator.language.author import INT, TEXT, Author
-from tests.generator.language.expressions import expression, fill
+from tests.generator.language.expressions import expression, fill, one_of
 
 
 def dataclass(a: Author) -> None:
@@ -123,12 +123,12 @@ def namespace(a: Author) -> None:
     )
 
     def step() -> None:
-        a.do(fill(a, a.pick((
+        a.do(one_of(a,
             f"{one}.units = <i>", f"{one}.__dict__.update(<d>)", f"vars({one})['rate'] = <f>", f"setattr({one}, <s> or 'n', <i>)",
             f"if hasattr({one}, 'units'):\n    del {one}.units", f"vars({one}).pop('a', None)", f"vars({one}).clear()",
             f"for key, value in <d>.items():\n    setattr({one}, key, value)", f"{one} = SimpleNamespace(**vars({one}))",
             f"{one}.child = SimpleNamespace(units=<i>)", f"{one}.units = getattr({one}, 'units', 0) + 1", f"vars({one}).setdefault('b', <i>)",
-        ))))  # fmt: skip
+        ))  # fmt: skip
 
     def look() -> None:
         a.look(a.pick((
@@ -197,16 +197,12 @@ def options(a: Author) -> None:
         a.do(f"{args} = {parser}.parse_args({given})")
     if a.chance(0.3):
         a.do(
-            fill(
+            one_of(
                 a,
-                a.pick(
-                    (
-                        f"{args}.units = <i>",
-                        f"{args}.policy = <s>",
-                        f"vars({args})['units'] = <i>",
-                        f"vars({args}).update(<d>)",
-                    )
-                ),
+                f"{args}.units = <i>",
+                f"{args}.policy = <s>",
+                f"vars({args})['units'] = <i>",
+                f"vars({args}).update(<d>)",
             )
         )
     for field in a.choices.shuffled(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.generator.language.author import BOOL, FLOAT, INT, INTS, MAPPING, PAIR, TEXT, TEXTS, Author
-from tests.generator.language.expressions import expression, fill, literal
+from tests.generator.language.expressions import expression, fill, literal, one_of
 
 _STORED = (INT, INT, INT, TEXT, FLOAT, BOOL, INTS, INTS, TEXTS, MAPPING, MAPPING, PAIR)
 
@@ -69,25 +69,25 @@ def _mutated_list(a: Author) -> None:
     if not a.names[INTS]:
         return
     name = a.pick(a.names[INTS])
-    a.do(fill(a, a.pick((
+    a.do(one_of(a,
         f"{name}.append(<i>)", f"{name}.extend(<is>[:4])", f"{name}.insert(<i>, <i>)", f"{name}.reverse()", f"{name}.sort()",
         f"{name}.sort(reverse=True)", f"{name}[:] = <is>", f"{name}[1:2] = <is>[:3]", f"{name}.clear()", f"del {name}[:1]",
         f"{name}.append(0)\n{name}[0] = <i>", f"{name}.append(<i>)\n{name}.pop()", f"{name}.append(5)\n{name}.remove(5)",
         f"{name}.append(1)\ndel {name}[-1]", f"{name}.append(2)\n{name}[-1] += <i>", f"{name} += (<i>,)", f"del {name}[3:]\n{name} *= 2",
         f"if {name}:\n    {name}.pop(0)", f"if <i> in {name}:\n    {name}.remove({name}[0])", f"{name} = {name}[:5]",
-    ))))  # fmt: skip
+    ))  # fmt: skip
 
 
 def _mutated_mapping(a: Author) -> None:
     if not a.names[MAPPING]:
         return
     name = a.pick(a.names[MAPPING])
-    a.do(fill(a, a.pick((
+    a.do(one_of(a,
         f'{name}["a"] = <i>', f"{name}[<s>] = <i>", f"{name}.update(<d>)", f"{name}.update(b=<i>)", f'{name}.pop("a", None)',
         f'{name}.setdefault("a", <i>)', f'{name}.setdefault("c", 0)\n{name}["c"] += 1', f"{name} |= <d>", f"{name}.clear()",
         f'{name}["b"] = 1\ndel {name}["b"]', f'if "a" in {name}:\n    del {name}["a"]', f'{name}["a"] = {name}.get("a", 0) + 1',
         f'{name}.update([("x", <i>)])', f"for key in list({name}):\n    {name}[key] += 1", f'{name}["n"] = {name}.pop("units", 3)',
-    ))))  # fmt: skip
+    ))  # fmt: skip
 
 
 def _observed(a: Author) -> None:
@@ -211,10 +211,10 @@ def _while(a: Author, depth: int) -> None:
 def _try(a: Author, depth: int) -> None:
     with a.inside("try:"):
         block(a, a.choices.below(2), 0)
-        a.do(fill(a, a.pick((
+        a.do(one_of(a,
             "int(<s>)", "<is>[0]", '<d>["a"]', "1 // <i>", "raise ValueError(<s>)", "len(<s>)", "None.missing",
             "raise KeyError" , "assert <b>, 'no'", "dict(<d>)",
-        ))))  # fmt: skip
+        ))  # fmt: skip
         block(a, a.choices.below(2), 0)
     error = a.fresh("error")
     with a.inside(f"except {a.pick(('Exception', '(KeyError, IndexError, ValueError)', 'BaseException'))} as {error}:"):

@@ -1,0 +1,117 @@
+"""The setter of a dtype policy in front of what was made before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from mplint.codemods import layout
+from mplint.codemods.rewrite import Evidence, Rewrite
+from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.interpreter.code import dotted
+from mplint.interpreter.values import Place
+from mplint.source.file import SourceFile
+from mplint.source.walk import walk
+
+_Block = cst.IndentedBlock | cst.Module
+
+
+@dataclass(frozen=True)
+class SetEarlier(Rewrite):
+    """Move the statement that holds `at` in front of the one that holds `before`."""
+
+    at: Place
+    before: Place | None
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """Only where both stand in one block and the moved statement reads nothing that is bound in between."""
+        source = self.at.source
+        if self.before is None or self.before.source is not source:
+            return None
+        shared = _shared_block(source, self.before.node, self.at.node)
+        if shared is None:
+            return None
+        block, first, last = shared
+        moved = block.body[last]
+        if first >= last or not _sets_only(moved, self.at.node):
+            return None
+        read = {node.value for node in walk(moved) if isinstance(node, cst.Name)}
+        if any(read & _bound(statement) for statement in block.body[first:last]):
+            return None
+        lines = _lines(source, moved)
+        start = layout.line_start(source, source.span(block.body[first]).start)
+        text = source.text[lines.start : lines.end]
+        text = text if text.endswith(("\n", "\r")) else text + layout.newline(source)
+        edits = (
+            Edit(source.path, Span(start, start), text),
+            Edit(source.path, _with_blank_line(source, lines), ""),
+        )
+        return Fix("set the policy before layers are made", Applicability.UNSAFE, edits)
+
+
+def _shared_block(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode) -> tuple[_Block, int, int] | None:
+    """The innermost block that holds both nodes, and which of its statements they stand in."""
+    around = {id(block): index for block, index in _blocks(source, other)}
+    for block, index in _blocks(source, one):
+        if id(block) in around:
+            return block, index, around[id(block)]
+    return None
+
+
+def _blocks(source: SourceFile, node: cst.CSTNode) -> Iterator[tuple[_Block, int]]:
+    """The blocks that `node` stands in, innermost first, each with the number of its statement that holds `node`."""
+    parent = source.parent(node)
+    while parent is not None:
+        if isinstance(parent, (cst.IndentedBlock, cst.Module)):
+            yield parent, next(index for index, statement in enumerate(parent.body) if statement is node)
+        node, parent = parent, source.parent(parent)
+
+
+def _sets_only(statement: cst.CSTNode, call: cst.CSTNode) -> bool:
+    """Whether the statement is the call and nothing else, or a condition around just that."""
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=value)]):
+            return value is call
+        case cst.If(body=cst.IndentedBlock(body=[inner]), orelse=None):
+            return _sets_only(inner, call)
+        case _:
+            return False
+
+
+def _bound(statement: cst.CSTNode) -> set[str]:
+    """Every name that a statement may bind."""
+    found: set[str] = set()
+    for node in walk(statement):
+        match node:
+            case cst.AssignTarget(target=target) | cst.AnnAssign(target=target) | cst.For(target=target):
+                found |= {part.value for part in walk(target) if isinstance(part, cst.Name)}
+            case cst.FunctionDef(name=name) | cst.ClassDef(name=name):
+                found.add(name.value)
+            case cst.ImportAlias(name=imported, asname=asname):
+                found.add(dotted(asname.name) if asname is not None else dotted(imported).partition(".")[0])
+            case cst.NamedExpr(target=cst.Name(value=value)):
+                found.add(value)
+            case _:
+                pass
+    return found
+
+
+def _lines(source: SourceFile, statement: cst.CSTNode) -> Span:
+    """The whole lines of a statement, with the comments directly above it."""
+    span = source.span(statement)
+    start = layout.line_start(source, span.start)
+    while start > 0:
+        above = layout.line_start(source, start - 1)
+        if not source.text[above:start].lstrip().startswith("#"):
+            break
+        start = above
+    return Span(start, layout.next_line(source, span.end))
+
+
+def _with_blank_line(source: SourceFile, lines: Span) -> Span:
+    """What goes with lines that are taken out: the blank line behind them where one stands before them, too."""
+    before = source.text[layout.line_start(source, lines.start - 1) : lines.start] if lines.start else ""
+    end = layout.next_line(source, lines.end)
+    return lines if before.strip() or source.text[lines.end : end].strip() else Span(lines.start, end)

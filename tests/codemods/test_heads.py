@@ -1,0 +1,112 @@
+"""When the end of a model gets a layer more, when it only gets a dtype, and what is shown but not done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mplint import fixer
+from mplint.analysis import analyze
+from mplint.findings import Applicability, Fix
+from mplint.project.modules import Project
+from mplint.settings import Settings
+
+HEAD = """\
+import tensorflow as tf
+from tensorflow import keras
+from tensorflow.keras import layers
+
+keras.mixed_precision.set_global_policy("mixed_float16")
+i = keras.Input((4, 8))
+"""
+SPLIT = "Split the activation off and give it dtype float32"
+DTYPE = "Give Dense dtype float32"
+
+
+def fixes(folder: Path, body: str) -> list[Fix | None]:
+    path = folder / "train.py"
+    path.write_text(HEAD + body)
+    settings = Settings(root=folder, keras="3")
+    return [finding.fix for finding in analyze(Project(folder, [path]), [path], settings).findings]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("x = layers.Dense(3, activation='softmax', name='p')(i)\nm = keras.Model(i, x)\n", SPLIT),
+        ("x = layers.Dense(3, activation='softmax', activity_regularizer='l2')(i)\nm = keras.Model(i, x)\n", DTYPE),
+        ("x = layers.Dense(3, 'softmax', True)(i)\nm = keras.Model(i, x)\n", DTYPE),
+        ("x = layers.Dense(3, activation='softmax')(i)\nm = keras.Model(i, x)\nm.load_weights('w.h5')\n", DTYPE),
+        ("x = layers.Dense(3, activation='softmax')(i)\nm = keras.Model(i, x)\nm.get_layer(index=1)\n", DTYPE),
+        (
+            "m = keras.Sequential(tuple([keras.Input((8,)), layers.Dense(3, activation='softmax')]))\n",
+            DTYPE,
+        ),
+        ("o = {}\nx = layers.Dense(3, activation='softmax', **o)(i)\nm = keras.Model(i, x)\n", DTYPE),
+        (
+            "x = layers.Dense(4, name='p_logits')(i)\nx = layers.Dense(3, activation='softmax', name='p')(x)\n"
+            "m = keras.Model(i, x)\n",
+            DTYPE,
+        ),
+        (
+            "x = layers.Dense(3, activation='softmax')(i)\n"
+            "m = keras.Model(i, [x, layers.Dense(3, dtype='float32')(i)])\n",
+            DTYPE,
+        ),
+    ],
+)
+def test_what_counts_on_the_last_layer(body: str, expected: str, tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, body)
+    assert fix is not None
+    assert (fix.message, fix.applicability) == (expected, Applicability.SAFE)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [("x + 1", Applicability.SAFE), ("[x + 1, layers.ReLU(dtype='float32')(x)]", Applicability.DISPLAY)],
+)
+def test_a_cast_among_several_outputs_is_only_shown(outputs: str, expected: Applicability, tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, f"x = layers.Dense(3)(i)\nm = keras.Model(i, {outputs})\n")
+    assert fix is not None
+    assert fix.applicability is expected
+
+
+@pytest.mark.parametrize(
+    ("behind", "expected"),
+    [
+        ("", Applicability.SAFE),
+        ("print('predictions')\n", Applicability.DISPLAY),
+        ("m.get_layer('x')\n", Applicability.DISPLAY),
+    ],
+)
+def test_an_application_whose_last_layer_is_asked_for(behind: str, expected: Applicability, tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, f"m = keras.applications.MobileNetV2(weights=None)\n{behind}")
+    assert fix is not None
+    assert fix.applicability is expected
+
+
+def test_a_name_for_an_application_that_the_program_does_not_name(tmp_path: Path) -> None:
+    """A fresh one, and a line for each argument where one line would be too long; `None` stays."""
+    application = "keras.applications.MobileNetV2(weights=None, classifier_activation=None)"
+    path = tmp_path / "train.py"
+    path.write_text(f"{HEAD}network = 1\ndef make():\n    return {application}\nm = make()\n")
+    written = fixer.fix(Project(tmp_path, [path]), [path], Settings(root=tmp_path, keras="3"), unsafe=False).files
+    assert (
+        written[path]
+        == f"""\
+{HEAD}network = 1
+def make():
+    classifier = {application}
+    return keras.Model(
+        classifier.input,
+        layers.Activation("linear", dtype="float32")(classifier.output),
+        name=classifier.name,
+    )
+m = make()
+"""
+    )
+
+
+def test_an_application_in_parentheses_has_no_place_for_a_statement(tmp_path: Path) -> None:
+    assert fixes(tmp_path, "m = (keras.applications.MobileNetV2(weights=None))\n") == [None]
