@@ -39,6 +39,7 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     choice,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -387,7 +388,7 @@ class Machine:
         """The state behind a join of branches that were taken under the conditions `symbols`."""
 
         def merge(cell: Cell, contents: list[object]) -> object:
-            if self.may_split and symbols and precision_matters(cell, contents, self.generation):
+            if self.may_split and symbols and (cell == POLICY or self._matters(symbols[0], contents)):
                 raise Split(symbols[0])
             merged = merge_contents(contents)
             if isinstance(merged, Unknown):
@@ -412,8 +413,25 @@ class Machine:
     def join_values(self, values: list[Value], symbols: Sequence[Symbol]) -> None:
         """Split the world where `values`, the results of branches under `symbols`, differ in their precision."""
         differ = self.may_split and symbols and any(value != values[0] for value in values[1:])
-        if differ and any(_precise(value, self.generation) for value in values):
+        if differ and self._matters(symbols[0], values):
             raise Split(symbols[0])
+
+    def _matters(self, symbol: Symbol, contents: Sequence[object]) -> bool:
+        """Whether branches under `symbol` that leave `contents` differ in something that only makes sense together.
+
+        A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
+        """
+        named = symbol.parts[0] == "Equal"
+        return any(_precise(content) or (not named and self._is_unfit(content)) for content in contents)
+
+    def _is_unfit(self, content: object) -> bool:
+        """Whether `content` is, or may be, a strategy that mixed_float16 does not work under."""
+        return isinstance(content, Value) and any(
+            isinstance(option, Instance)
+            and isinstance(option.cls, Api)
+            and strategies.is_unfit(option.cls.path, self.generation)
+            for option in options(content)
+        )
 
     def choose(self, value: Choice, place: Place) -> Value:
         """One of several values on which the precision depends: a world for each."""
@@ -521,12 +539,8 @@ class Machine:
         self.state.set(POLICY, policy)
 
 
-def precision_matters(cell: Cell, contents: list[object], generation: str) -> bool:
-    """Whether branches that leave `contents` in one cell differ in something that only makes sense together."""
-    return cell == POLICY or any(_precise(content, generation) for content in contents)
-
-
-def _precise(content: object, generation: str) -> bool:
+def _precise(content: object) -> bool:
+    """Whether `content` says in which precision something is computed, or whether a loss is scaled."""
     match content:
         case Policy():
             return True
@@ -535,8 +549,8 @@ def _precise(content: object, generation: str) -> bool:
         case DType(name=name):
             return name in HALF_POLICIES
         case Instance(cls=Api(path=path)):
-            return path == "keras.optimizers.LossScaleOptimizer" or strategies.is_unfit(path, generation)
+            return path == "keras.optimizers.LossScaleOptimizer"
         case Choice():
-            return any(_precise(option, generation) for option in content.options)
+            return any(_precise(option) for option in content.options)
         case _:
             return False

@@ -157,8 +157,8 @@ PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
     "deletion": ("d = {'a': 1, 'b': 2}\ndel d['a']", {"d": {"b": 2}}),
     "super of a container": (
         "class D(dict):\n    def look(self, k):\n        return super().get(k, 5)\nclass E(list):\n"
-        "    def __init__(self):\n        self.none = super().__init__()\n    def count(self):\n        return super().__len__()\n"
-        "r = (D().look('x'), E().count())\nn = E().none",
+        "    def __init__(self):\n        self.none = super().__init__()\n"
+        "    def count(self):\n        return super().__len__()\nr = (D().look('x'), E().count())\nn = E().none",
         {"r": (..., ...), "n": None},
     ),
     "fromkeys": ("d = dict.fromkeys('aba', 0)\ne = dict.fromkeys(['c'])", {"d": {"a": 0, "b": 0}, "e": {"c": None}}),
