@@ -34,6 +34,15 @@ def float32(world: World, layer: Layer) -> Iterator[Edit]:
         yield from float32(world, held)
 
 
+def to_change(world: World, layer: Layer) -> Iterator[str]:
+    """The names of those classes, of a layer and of what it is around, that are not given float32 yet."""
+    if layer.constant("dtype") != "float32":
+        yield layer.base.rpartition(".")[2]
+    held = inside(world, layer)
+    if held is not None:
+        yield from to_change(world, held)
+
+
 def own_float32(layer: Layer) -> Iterator[Edit]:
     """The edit that gives the call that makes `layer` float32; none where the call cannot take it."""
     source, call = layer.place.source, layer.place.node

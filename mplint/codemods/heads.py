@@ -9,6 +9,7 @@ from typing import Final
 
 import libcst as cst
 
+from mplint import keras_api
 from mplint.codemods import calls, dtypes, layout, names
 from mplint.codemods.applications import BehindApplication
 from mplint.codemods.rewrite import Evidence, Rewrite, Together, only_shown, row_of
@@ -82,9 +83,13 @@ class _OneEnd(Rewrite):
         edits = [tuple(dtypes.float32(self.end.world, layer)) for layer in layers]
         if not all(edits):  # each of them counts, and one cannot take it
             return None
-        what = layers[0].base.rpartition(".")[2]
         every = dict.fromkeys(edit for group in edits for edit in group)
-        return Fix(f"Give {what} dtype float32", Applicability.SAFE, tuple(every))
+        return Fix(self._gift(layers), Applicability.SAFE, tuple(every))
+
+    def _gift(self, layers: Sequence[Layer]) -> str:
+        """`Give Dense and Reshape dtype float32`, in the order in which they compute."""
+        named = dict.fromkeys(name for layer in reversed(layers) for name in dtypes.to_change(self.end.world, layer))
+        return f"Give {' and '.join(named)} dtype float32"
 
     def _around_model(self, wrapper: Layer) -> Fix | None:
         """A wrapper around a model that ends in a softmax: float32 for both, each on its own call."""
@@ -109,7 +114,7 @@ class _OneEnd(Rewrite):
         if evidence.output_fix == "auto" and (
             calls.argument(call, "activity_regularizer") is not None
             # one more layer changes the order of the weights of a model with several ends, and their automatic names
-            or len(outputs_of(self.end.world, self.end.model)) > 1
+            or any(len(outputs_of(end.world, end.model)) > 1 for end in evidence.ends_of(layer.place))
             or evidence.mentions(source.path, _COUNTED_ON)
         ):
             return None
@@ -147,7 +152,7 @@ class _OneEnd(Rewrite):
         made = tensor.made
         while made.kind == "operation" and made.by == "part" and made.operands:
             made = made.operands[0].made
-        if made.place is None or made.kind not in ("operation", "layer"):
+        if made.place is None or made.kind not in ("operation", "layer") or self._gives_several(made):
             return None
         node = made.place.node
         if not isinstance(node, (cst.Call, cst.BinaryOperation, cst.UnaryOperation)):
@@ -155,6 +160,14 @@ class _OneEnd(Rewrite):
         # inside a layer's own code the operands have data, whatever the layer is called on
         symbolic = tensor.symbolic if made.kind == "layer" or not made.operands else made.operands[0].symbolic
         return self._cast(made.place.source, node, bool(symbolic), evidence.in_the_middle(made.place))
+
+    def _gives_several(self, made: Made) -> bool:
+        """Whether the call gives more than one tensor: a cast would make one of them."""
+        if made.kind == "operation":
+            operation = keras_api.operation(made.by, self.end.world.generation)
+            return operation is not None and operation.gives_several
+        given = self.end.world.given_at(made.place) if made.place is not None else ()
+        return any(not isinstance(output, Tensor) for output in given)
 
     def _cast(self, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: str | None) -> Fix | None:
         written = self._caster(source, symbolic)
@@ -192,7 +205,7 @@ class _OneEnd(Rewrite):
     # -- what cannot be applied
 
     def _shown(self, layer: Layer, conflict: Place) -> Fix:
-        what = f"Give {layer.base.rpartition('.')[2]} dtype float32"
+        what = self._gift([layer])
         edits = tuple(dtypes.float32(self.end.world, layer))
         why = ": a layer made by the same call, or its result, is used in half precision there"
         return only_shown(what, row_of(conflict), edits, why)

@@ -13,7 +13,7 @@ import libcst as cst
 
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.values import HALF, Instance, Place
-from mplint.interpreter.world import World
+from mplint.interpreter.world import End, World
 from mplint.settings import OutputFix
 
 
@@ -66,6 +66,20 @@ class Evidence:
     @cached_property
     def _ends(self) -> set[Instance]:
         return {layer for layer, _ in self._end_calls}
+
+    @cached_property
+    def _ends_at(self) -> dict[Place, list[End]]:
+        found: dict[Place, list[End]] = {}
+        for world in self.worlds:
+            for end in world.model_ends():
+                layer = end.softmax_layer or end.layer
+                if layer is not None:
+                    found.setdefault(layer.place, []).append(end)
+        return found
+
+    def ends_of(self, place: Place) -> Sequence[End]:
+        """The ends of models that layers made by the call at `place` compute, in all worlds."""
+        return self._ends_at.get(place, ())
 
     def disagreement(self, place: Place) -> Place | None:
         """Where a layer that the call at `place` makes computes in half precision without being an end of a model.

@@ -11,7 +11,7 @@ from mplint.codemods import layout, names
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
-from mplint.interpreter.values import Place, Policy
+from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import World
 from mplint.keras_api import Copy, canonical, copy_of
 from mplint.source.file import SourceFile
@@ -38,11 +38,12 @@ class SetAgain(Rewrite):
             return None
         start, end = source.span(statement).start, source.span(statement).end
         setter = self._as_before() or self._as_cleared()
-        if setter is None or not layout.starts_line(source, start) or self.policy.name is None:
-            return None
+        policy = self.policy.name
+        if setter is None or not layout.starts_line(source, start) or policy is None or policy in HALF:
+            return None  # a pure policy is to be another first
         text, edits = setter
         line = layout.newline(source, end) + layout.indentation(source, start)
-        edit = Edit(source.path, Span(end, end), f"{line}{text}({layout.quoted(source, self.policy.name)})")
+        edit = Edit(source.path, Span(end, end), f"{line}{text}({layout.quoted(source, policy)})")
         return Fix("set the policy again", Applicability.UNSAFE, (*edits, edit))
 
     def _as_before(self) -> tuple[str, tuple[Edit, ...]] | None:

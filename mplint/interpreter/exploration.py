@@ -51,7 +51,7 @@ def explore(
         for generation, policy in _worst(known):
             half = policy.name in HALF_POLICIES or assumed or reach.speaks_of_half(path)
             if half and reach.reaches_keras(path):
-                run_unentered(program, found, Entry(path, path.name, generation, policy))
+                run_unentered(program, found, Entry(path, path.name, generation, start), policy)
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, machine.generation, machine.shelf.policy), {})
     return found

@@ -39,6 +39,8 @@ from mplint.keras_api import Copy, Kind, are_separate, copy_of, half_variables, 
 
 _AROUND: Final = wrappers.WRAPPERS | wrappers.CELLS | {"keras.layers.StackedRNNCells"}
 """Layers around others: the variables are those of the layers inside, which have policies of their own."""
+_BODY: Final = "keras.layers.Conv2D"
+"""What stands for the layers inside a model of keras.applications: they have variables, in the policy of their time."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,10 @@ class History:
         self._m = world.machine
         self._events = () if world.is_test else tuple(world.trace.events)
 
+    def _made(self) -> Iterator[LayerMade]:
+        """What was made with variables, as far as it says so itself."""
+        return (layer for event in self._events if (layer := _as_layer(event)) is not None)
+
     # -- what was asked for
 
     def refused(self) -> Iterator[PolicyRefused]:
@@ -123,8 +129,8 @@ class History:
         if self._only_predicts:
             return
         found: dict[Place, list[tuple[Value | None, Policy]]] = {}
-        for event in self._events:
-            if not isinstance(event, LayerMade) or event.policy.name not in HALF or event.base in _AROUND:
+        for event in self._made():
+            if event.policy.name not in HALF or event.base in _AROUND:
                 continue
             arguments = dict(event.arguments)
             if not half_variables(event.base, self._world.generation) or arguments.get("trainable") == FALSE:
@@ -157,15 +163,15 @@ class History:
         scopes: list[str | None] = []
         seen: set[Place] = set()
         for event in self._events:
-            match event:
+            match _as_layer(event) or event:
                 case ScopeEntered(strategy=strategy):
                     scopes.append(strategy)
                 case ScopeLeft():
                     scopes.pop()
-                case LayerMade(policy=Policy(name="mixed_float16") as policy) if scopes and scopes[-1] is not None:
+                case LayerMade(policy=Policy(name="mixed_float16") as policy) as layer if scopes and scopes[-1]:
                     name = scopes[-1].rpartition(".")[2]
-                    value = dict(event.arguments).get("dtype") if event.asked else None
-                    at = event.place if event.asked else next(iter(policy.set_by), None)
+                    value = dict(layer.arguments).get("dtype") if layer.asked else None
+                    at = layer.place if layer.asked else next(iter(policy.set_by), None)
                     if strategies.is_unfit(scopes[-1], self._world.generation) and at is not None and at not in seen:
                         seen.add(at)
                         yield UnfitPolicy(at, value, policy, name)
@@ -178,11 +184,11 @@ class History:
         """Policies that are set in a copy of Keras from which no layer is made, while another's are left in float32."""
         made: dict[Copy, str] = {}
         plain: dict[Copy, str] = {}
-        for event in self._events:
-            if isinstance(event, LayerMade) and has_variables(event.base):
-                spelled = spelled_of(event.layer)
+        for layer in self._made():
+            if has_variables(layer.base):
+                spelled = spelled_of(layer.layer)
                 made.setdefault(copy_of(spelled), spelled)
-                if not event.asked and event.policy.name == "float32" and not event.policy.set_by:
+                if not layer.asked and layer.policy.name == "float32" and not layer.policy.set_by:
                     plain.setdefault(copy_of(spelled), spelled)
         sets = [event for event in self._events if isinstance(event, PolicySet)]
         for event in sets:
@@ -205,8 +211,8 @@ class History:
             for event in self._events
             if isinstance(event, PolicyReset) and event.before.name in HALF_POLICIES
         }
-        for event in self._events:
-            if isinstance(event, LayerMade) and not event.asked and has_variables(event.base) and event.policy.set_by:
+        for event in self._made():
+            if not event.asked and has_variables(event.base) and event.policy.set_by:
                 reset = resets.pop(event.policy.set_by[0], None)
                 if reset is not None and event.policy.name not in HALF_POLICIES:
                     yield LostPolicy(reset.place, reset.before, event.place)
@@ -279,6 +285,13 @@ class History:
         return setting.place, None
 
 
+def _as_layer(event: object) -> LayerMade | None:
+    """A layer that was made, or a model of keras.applications as one layer: nobody sees those inside made."""
+    if isinstance(event, ModelMade) and keras_api.kind(spelled_of(event.model)) is Kind.APPLICATION:
+        return LayerMade(event.model, event.place, event.context, _BODY, (), event.policy, False)
+    return event if isinstance(event, LayerMade) else None
+
+
 def _chain(context: Context, place: Place) -> list[tuple[Place, int]]:
     """The calls and passes of loops from the outermost to `place`."""
     found = [(place, 0)]
@@ -325,7 +338,7 @@ class _Order:
                         index, model, event.place, event.context, event.policy, info is not None and info.asked
                     )
                     self._models[model.address] = part
-                    if keras_api.kind(spelled_of(model)) is Kind.APPLICATION:
+                    if _as_layer(event) is not None:
                         self._parts[model.address] = part
                 case _:
                     pass

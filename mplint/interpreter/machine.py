@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-MAX_STEPS: Final = 300_000
+MAX_STEPS: Final = 200_000
 """Expressions evaluated for one entry point, in all its worlds."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -125,7 +125,7 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
     run = list(run_entry(program, found, entry, start.run()))
     for path in sorted({start.path, *project.closure(start.path)}):
         for left in {world.policy: None for world in run}:
-            run_unentered(program, found, Entry(path, path.name, generation, left))
+            run_unentered(program, found, replace(entry, path=path, name=path.name), left)
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, generation, machine.shelf.policy), {})
     for failure in found.failures:

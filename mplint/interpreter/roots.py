@@ -41,8 +41,8 @@ _WORDS: Final = (*HALF_WORDS, b"precision")
 """What a function's text holds where it sets half precision, or calls a helper that says so in its name."""
 
 
-def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
-    """Run what nothing has entered in the module `entry.path`, under the policy of `entry`."""
+def run_unentered(program: Program, found: Exploration, entry: Entry, policy: Policy) -> None:
+    """Run what nothing has entered in the module `entry.path`, under `policy`; the module is imported before that."""
     try:
         tree = program.source(entry.path).module
     except (SourceError, ParseFault):
@@ -53,7 +53,7 @@ def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
         if (node not in program.entered or node in program.roots)
         and (not node.name.value.startswith("__") or node.name.value == "__call__")
     ]
-    if entry.policy.name not in HALF_POLICIES:
+    if policy.name not in HALF_POLICIES:
         entry = replace(entry, budget=MAX_FLOAT32_STEPS)
         left = [(owner, node) for owner, node in left if _may_set(program, entry, node)]
     if not left:
@@ -74,11 +74,11 @@ def run_unentered(program: Program, found: Exploration, entry: Entry) -> None:
         made: _Made | None = None
         if owner is not None:
             if owner not in objects:
-                objects[owner] = _construct(program, found, here, owner)
+                objects[owner] = _construct(program, found, here, owner, policy)
             made = objects[owner]
             if made is not None:
                 here = replace(here, start=made.machine)
-        for _ in run_entry(program, found, here, _root(entry, owner, node, made)):
+        for _ in run_entry(program, found, here, _root(entry, owner, node, made, policy)):
             pass
 
 
@@ -143,13 +143,13 @@ def _own_policy(program: Program, entry: Entry) -> Policy:
     return machine.policy
 
 
-def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef) -> _Made | None:
+def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef, policy: Policy) -> _Made | None:
     """An object of the class, made once for all of its methods.  None where making it has several worlds."""
     values: list[Value | None] = []
 
     def run(m: Machine) -> None:
         modules.load(m, entry.path)
-        m.set_policy(entry.policy)
+        m.set_policy(policy)
         values.append(_object(m, entry, owner))
 
     worlds = list(run_entry(program, found, replace(entry, name=f"{entry.path.name}:{owner.name.value}"), run))
@@ -168,10 +168,10 @@ def _object(m: Machine, entry: Entry, owner: cst.ClassDef) -> Value | None:
     return m.call(cls, Arguments(), m.program.place(frame.source, owner))
 
 
-def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None) -> Run:
+def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None, policy: Policy) -> Run:
     def run(m: Machine) -> None:
         frame = modules.load(m, entry.path)
-        m.set_policy(entry.policy)
+        m.set_policy(policy)
         place = m.program.place(frame.source, node)
         if owner is None:
             value = m.variable(frame, node.name.value)

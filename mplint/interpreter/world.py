@@ -428,6 +428,12 @@ class World:
             if isinstance(event, LayerCalled):
                 yield event.layer, event.place
 
+    def given_at(self, place: Place) -> Iterator[Value]:
+        """What each call of a layer at `place` gives."""
+        for event in self.trace.events:
+            if isinstance(event, LayerCalled) and event.place is place:
+                yield event.output
+
 
 def outputs_of(world: World, model: Model) -> list[Tensor]:
     """The tensors that `model` gives, in order."""

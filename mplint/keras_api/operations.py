@@ -96,6 +96,11 @@ class Operation:
         return any(each.entry.get("many", False) for each in self._measured)
 
     @property
+    def gives_several(self) -> bool:
+        """Whether the result is more than one tensor: of a fixed number, or as many as the arguments say."""
+        return self.many or any(isinstance(each.entry.get("real"), list) for each in self._measured)
+
+    @property
     def carries(self) -> bool:
         """Whether the result holds only elements of the operand, chosen by place."""
         return all(each.entry.get("carries", False) for each in self._measured)

@@ -19,6 +19,7 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _NOQA = re.compile(r"#\s*noqa(?![\w-])(?:\s*(?P<codes>:))?", re.IGNORECASE)
 _MPLINT = re.compile(r"#\s*mplint\s*:\s*ignore(?P<file>-file)?(?![\w-])(?:\s*(?P<codes>\[))?", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]+[0-9]+")
+_WORD = re.compile(r"[^\s,\[\]]+")
 _SEPARATOR = re.compile(r"[\s,]*")
 
 
@@ -46,7 +47,8 @@ class Suppressions:
     """All suppressing comments of a text.
 
     As in ruff, codes after `# noqa:` are read up to the first word that is none, so that a reason may follow, and a
-    colon without any code silences nothing. `# mplint: ignore[...]` takes its codes in brackets.
+    colon without any code silences nothing. `# mplint: ignore[...]` takes its codes in brackets; what stands there and
+    is no code silences nothing, and is told.
     """
 
     for_file: tuple[Suppression, ...]
@@ -80,6 +82,8 @@ def _read(text: str) -> tuple[list[Suppression], tuple[Suppression, ...]]:
         for match in (*_NOQA.finditer(text, start, end), *_MPLINT.finditer(text, start, end)):
             own = match.re is _MPLINT
             places = _codes(text, match.end(), end) if match["codes"] else None
+            if places == () and own:
+                places = _words(text, match.end(), end)
             if places == ():
                 continue
             stop = places[-1].end if places else match.end()
@@ -102,3 +106,10 @@ def _codes(text: str, position: int, end: int) -> tuple[Span, ...]:
             return tuple(places)
         places.append(Span(match.start(), match.end()))
         position = match.end()
+
+
+def _words(text: str, position: int, end: int) -> tuple[Span, ...]:
+    """Where the words stand from `position` up to the closing bracket."""
+    bracket = text.find("]", position, end)
+    stop = bracket if bracket >= 0 else end
+    return tuple(Span(match.start(), match.end()) for match in _WORD.finditer(text, position, stop))

@@ -94,8 +94,8 @@ def softmax_of(tensor: Any) -> str | None:
     while True:
         if tensor.op.type in _CARRY:
             tensor = tensor.op.inputs[0]
-        elif tensor.op.type == "Split":
-            tensor = tensor.op.inputs[1]
+        elif tensor.op.type == "Split" or (tensor.op.type == "SelectV2" and "softmax" in tensor.op.name):
+            tensor = tensor.op.inputs[1]  # the second is that of Keras 3's softmax under a mask
         elif tensor.op.type in ("PartitionedCall", "StatefulPartitionedCall"):  # a tf.function inside
             called = tensor.op.graph._get_function(tensor.op.get_attr("f").name)
             inside = called.graph.outputs[tensor.value_index]
@@ -103,7 +103,7 @@ def softmax_of(tensor: Any) -> str | None:
             tensor = tensor.op.inputs[arguments.index(True)] if any(arguments) else inside
         else:
             break
-    if tensor.op.type == "Pack":  # the steps of a sequence, each computed by itself, or several softmaxes side by side
+    if tensor.op.type in ("Pack", "ConcatV2"):  # the steps of a sequence, or heads side by side
         found = {softmax_of(each) for each in tensor.op.inputs if each.dtype.is_floating}
         return f"{SEVERAL} {found.pop()}" if len(found) == 1 and not found <= {None, HIDDEN} else None
     if tensor.op.type == "Softmax":

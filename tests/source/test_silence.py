@@ -82,3 +82,8 @@ def test_a_rule_that_did_not_run_may_have_found_something(comment: str) -> None:
 def test_codes_that_are_no_rules_are_named() -> None:
     (found,) = Silence(Suppressions("x = 1  # noqa: MP101, MP9\n")).unused("MP002", KNOWN, KNOWN)
     assert (found.codes, found.unknown) == (("MP101", "MP9"), ("MP9",))
+
+
+def test_a_name_is_no_code() -> None:
+    (found,) = Silence(Suppressions("x = 1  # mplint: ignore[low-precision-output]\n")).unused("MP002", KNOWN, KNOWN)
+    assert found.codes == found.unknown == ("LOW-PRECISION-OUTPUT",)

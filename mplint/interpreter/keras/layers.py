@@ -14,7 +14,6 @@ from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, ModelUse
 from mplint.interpreter.values import (
     FALSE,
     FLOATS,
-    HALF,
     NONE,
     TRUE,
     UNKNOWN,
@@ -230,7 +229,7 @@ def library_call(
     compute = compute_dtype(wrappers.effective_policy(m, layer).name)
     if scope is not None and not keras_api.keeps_dtype(info.base, m.generation):
         compute = scope
-    if m.generation == "3" and not _autocasts(info) and any(tensor.dtype in HALF for tensor in inputs):
+    if m.generation == "3" and not _autocasts(info) and any(tensor.dtype != "float32" for tensor in inputs):
         compute = None  # whether its variables are cast depends on the model around it
     if info.base == "keras.layers.Lambda":
         return _lambda(m, layer, info, arguments, place, compute)

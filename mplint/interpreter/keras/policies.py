@@ -190,6 +190,8 @@ def put(m: Machine, name: str | None, place: Place, spelled: str) -> None:
                     others[other] = current(m, other)
                 else:
                     others.pop(other, None)
+        if all(each == _DEFAULT for each in (Policy(name), *others.values())):
+            others = {}  # which goes without saying
         m.set_policy(Policy(name, (place,), tuple(sorted(others.items()))))
     m.record(PolicySet(place, m.context, policy, copy))
 
