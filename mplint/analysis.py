@@ -19,7 +19,7 @@ from pathlib import Path
 from mplint import rules as rule_package
 from mplint.api import CommentRule, Fault, FileRule, Rule
 from mplint.codemods.comments import without_unused
-from mplint.codemods.rewrite import Evidence, row_of
+from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
@@ -221,7 +221,7 @@ class _Analysis:
     # -- rules
 
     def _check(self, worlds: Sequence[World]) -> Iterator[Finding]:
-        evidence = Evidence(worlds, self._settings.output_fix, self._mentioned)
+        evidence = Evidence(worlds, self._settings.output_fix, self._mentioned, self._name)
         seen: dict[tuple[str, Place], list[tuple[World, Fault, Rule]]] = {}
         for rule, _ in _rules():
             if not self._settings.selects(rule.code):
@@ -276,7 +276,7 @@ class _Analysis:
             fix,
             policy.name if policy is not None else None,
             generations.pop() if len(generations) == 1 else None,
-            tuple(_steps(world, policy)),
+            tuple(_steps(world, policy, evidence)),
         )
 
     def _fix(self, reports: list[tuple[World, Fault, Rule]], evidence: Evidence) -> Fix | None:
@@ -412,8 +412,8 @@ def _length(world: World, fault: Fault) -> int:
     return len(world.path_to(fault.policy)) if fault.policy is not None else 0
 
 
-def _steps(world: World, policy: Policy | None) -> Iterator[str]:
+def _steps(world: World, policy: Policy | None, evidence: Evidence) -> Iterator[str]:
     """The call path that sets the policy, outermost first."""
     if policy is None or not policy.set_by:
         return
-    yield from map(row_of, (*world.path_to(policy), policy.set_by[0]))
+    yield from map(evidence.row_of, (*world.path_to(policy), policy.set_by[0]))

@@ -10,7 +10,7 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, layout, names
-from mplint.codemods.rewrite import Evidence, only_shown, row_of
+from mplint.codemods.rewrite import Evidence, only_shown
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.keras import models
 from mplint.interpreter.values import Place
@@ -70,7 +70,7 @@ class BehindApplication:
         message = "Put a float32 activation behind the model, in place of its own"
         conflict = evidence.disagreement(self.place)
         if conflict is not None:
-            return only_shown(message, row_of(conflict), edits)
+            return only_shown(message, evidence.row_of(conflict), edits)
         # one more layer may change the order of the weights of a model with several ends
         several = len(outputs_of(self.end.world, self.end.model)) > 1
         shown = counted_on or several or _mentions_name(source, self.last)

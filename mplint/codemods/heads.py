@@ -12,7 +12,7 @@ import libcst as cst
 from mplint import keras_api
 from mplint.codemods import calls, dtypes, layout, names
 from mplint.codemods.applications import BehindApplication
-from mplint.codemods.rewrite import Evidence, Rewrite, Together, only_shown, row_of
+from mplint.codemods.rewrite import Evidence, Rewrite, Together, only_shown
 from mplint.codemods.split import Split
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.keras.wrappers import WRAPPERS
@@ -71,7 +71,7 @@ class _OneEnd(Rewrite):
         for layer in chain:
             conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance)
             if conflict is not None and conflict not in _put_together(self.end):
-                return self._shown(layer, conflict)
+                return self._shown(layer, evidence.row_of(conflict))
         if len(chain) == 1:
             split = self._split(chain[0], evidence)
             if split is not None:
@@ -204,11 +204,11 @@ class _OneEnd(Rewrite):
 
     # -- what cannot be applied
 
-    def _shown(self, layer: Layer, conflict: Place) -> Fix:
+    def _shown(self, layer: Layer, conflict: str) -> Fix:
         what = self._gift([layer])
         edits = tuple(dtypes.float32(self.end.world, layer))
         why = ": a layer made by the same call, or its result, is used in half precision there"
-        return only_shown(what, row_of(conflict), edits, why)
+        return only_shown(what, conflict, edits, why)
 
 
 def _chain(end: End) -> Iterator[Layer]:

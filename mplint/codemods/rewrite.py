@@ -25,11 +25,18 @@ class Evidence:
         worlds: Sequence[World],
         output_fix: OutputFix,
         mentioned: Callable[[Path, re.Pattern[bytes]], Iterator[tuple[Path, int]]],
+        name: Callable[[Path], str],
     ) -> None:
         self.worlds = worlds
         self.output_fix = output_fix
         self._mentioned = mentioned
         """The files and rows at which a file, or one that imports it or that it imports, contains such bytes."""
+        self._name = name
+        """A file as messages call it."""
+
+    def row_of(self, place: Place) -> str:
+        """The file and the row of a place, for a message."""
+        return f"{self._name(place.source.path)}:{_row(place)}"
 
     def mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
         """Whether a file, or one that imports it or that it imports, contains such bytes."""
@@ -109,13 +116,13 @@ class Evidence:
         """
         for world in self.worlds:
             if world.is_step(place):
-                return row_of(place)
+                return self.row_of(place)
         owner = place.source.enclosing(place.node, cst.ClassDef)
         if owner is None:
             return None
         for world in self.worlds:
             for at in world.calls_in_the_middle(owner):
-                return row_of(at)
+                return self.row_of(at)
         return None if any(world.is_model(owner) for world in self.worlds) else self._unseen(place, owner)
 
     def _unseen(self, place: Place, owner: cst.ClassDef) -> str | None:
@@ -125,13 +132,8 @@ class Evidence:
         makes = re.compile(rb"(?<!class )\b%s\s*\(" % re.escape(owner.name.value.encode()))
         for path, row in self._mentioned(place.source.path, makes):
             if (path, row) not in seen:
-                return f"{path.name}:{row}"
+                return f"{self._name(path)}:{row}"
         return None
-
-
-def row_of(place: Place) -> str:
-    """The file and the row of a place, for a message."""
-    return f"{place.source.path.name}:{_row(place)}"
 
 
 def _row(place: Place) -> int:

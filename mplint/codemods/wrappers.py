@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mplint.codemods import dtypes
-from mplint.codemods.rewrite import Evidence, Rewrite, only_shown, row_of
+from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Fix
 from mplint.interpreter.ineffective import ineffective
 from mplint.interpreter.values import Place
@@ -28,7 +28,7 @@ class Float32Wrapper(Rewrite):
         what = "Give the wrapper and the layer inside dtype float32"
         if elsewhere is None:
             return Fix(what, Applicability.SAFE, edits)
-        return only_shown(what, row_of(elsewhere), edits)
+        return only_shown(what, evidence.row_of(elsewhere), edits)
 
     def _elsewhere(self, evidence: Evidence) -> Place | None:
         """Where the calls to be changed also make layers for which nobody asked for float32."""
