@@ -6,7 +6,7 @@ its own layers keep the global policy, and of a wrapper and the layer inside onl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -42,20 +42,22 @@ def ineffective(world: World) -> Iterator[Ineffective]:
     if world.trace.cut:
         return
     ends = [(end, core(end.tensor).made) for end in world.model_ends() if end.dtype in HALF]
+    calls: dict[Instance, list[LayerCalled]] = {}
+    for event in world.trace.events:
+        if isinstance(event, LayerCalled):
+            calls.setdefault(event.layer, []).append(event)
     for model in world.models:
         info = _asks_float32(world, model.instance)
         takes_it = model.form == "subclass" or (model.form == "functional" and world.generation == "3")
         if info is not None and takes_it and not world.is_settled(model):
             own = tuple(end for end, _ in ends if end.model is model)
             # what is no class of the program has nobody to hand its dtype on to the layers
-            within = None if isinstance(model.instance.cls, Api) else ()
-            yield from _without_reach(world, info, model.instance, outputs_of(world, model), within, own)
+            given = None if isinstance(model.instance.cls, Api) else _given(calls.get(model.instance, ()))
+            yield from _without_reach(world, info, model.instance, outputs_of(world, model), given, own)
     models = {model.instance for model in world.models}
-    calls: dict[Instance, list[LayerCalled]] = {}
-    for event in world.trace.events:
-        if isinstance(event, LayerCalled) and event.layer not in models:
-            calls.setdefault(event.layer, []).append(event)
     for instance, events in calls.items():
+        if instance in models:
+            continue
         info = info_of(world.machine, instance)
         own_class = not isinstance(instance.cls, Api)
         if info is None or not (info.base in wrappers.WRAPPERS or (own_class and _asks_float32(world, instance))):
@@ -63,10 +65,14 @@ def ineffective(world: World) -> Iterator[Ineffective]:
         outputs = [tensor for event in events for tensor in tensors_of(world, event.output)]
         own = tuple(end for end, made in ends if any(made.same(core(tensor).made) for tensor in outputs))
         if own_class:
-            given = tuple(way.made for event in events for tensor in event.inputs for way in alternatives(tensor))
-            yield from _without_reach(world, info, instance, outputs, given, own)
+            yield from _without_reach(world, info, instance, outputs, _given(events), own)
         else:
             yield from _wrong_side(world, info, instance, outputs, own)
+
+
+def _given(events: Sequence[LayerCalled]) -> tuple[Made, ...]:
+    """What a layer was called on."""
+    return tuple(way.made for event in events for tensor in event.inputs for way in alternatives(tensor))
 
 
 def _asks_float32(world: World, instance: Instance) -> LayerInfo | None:
