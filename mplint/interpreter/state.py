@@ -23,6 +23,8 @@ GLOBAL: Final = object()
 """Owner of what the whole process shares: the dtype policy, the distribution strategy."""
 POLICY: Final[Cell] = (GLOBAL, "policy")
 
+_AT_ONCE: Final = 4
+"""States that are joined in one step."""
 _NO_INDEX: Final[tuple[int, dict[object, list[str]]]] = (0, {})
 
 
@@ -143,6 +145,9 @@ def join(states: list[State], merge: Callable[[Cell, list[object]], object]) -> 
     """The state in which each of `states` is possible; `merge` joins the differing contents of a cell."""
     if len(states) == 1:
         return states[0]
+    if len(states) > _AT_ONCE:  # neighbours, which have been kept one after the other, stand on a layer not far below
+        middle = len(states) // 2
+        states = [join(states[:middle], merge), join(states[middle:], merge)]
     base = common(states)
     assert base is not None, "all states of a run stand on its first"
     changes = [state.above(base) for state in states]
@@ -205,7 +210,10 @@ def _different(contents: list[object]) -> list[object]:
     """`contents` without repetitions."""
     different = contents[:1]
     for content in contents[1:]:
-        if not any(content is seen or content == seen for seen in different):
+        for seen in different:
+            if content is seen or content == seen:
+                break
+        else:
             different.append(content)
     return different
 
