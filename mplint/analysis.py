@@ -29,7 +29,8 @@ from mplint.interpreter.world import World
 from mplint.project.generation import generation_of
 from mplint.project.modules import Project
 from mplint.settings import Settings
-from mplint.source.file import ParseFault, SourceError, SourceFile
+from mplint.source.file import ParseFault, SourceError, SourceFile, Syntax
+from mplint.source.notebook import SUFFIX as NOTEBOOK
 from mplint.source.silence import Silence
 from mplint.source.stack import on_deep_stack
 
@@ -190,16 +191,13 @@ class _Analysis:
         for path in self._targets:
             try:
                 source = self._project.source(path)
+                yield from (_syntax_error(rule, source, syntax) for syntax in source.faults)
                 if source.is_parsed is None:
                     _parse(source)
                 elif not source.is_parsed:
                     source.module  # noqa: B018 - raises the fault
             except ParseFault as fault:
-                syntax = fault.syntax
-                at = source.offset(syntax.row, syntax.column)
-                message = rule.check_unreadable(syntax)
-                span = Span(at, min(at + 1, len(source.text)))
-                yield Finding(rule.code, rule.name, rule.severity, message, path, span, span)
+                yield _syntax_error(rule, source, fault.syntax)
             except SourceError as error:
                 span = Span(0, 0)
                 yield Finding(rule.code, rule.name, rule.severity, error.problem, path, span, span)
@@ -300,8 +298,8 @@ class _Analysis:
             return ""
         if policy.set_by:
             place = policy.set_by[0]
-            row, _ = place.source.position(place.source.span(place.node).start)
-            return f" ({policy.name} is set at {self._name(place.source.path)}:{row})"
+            where = place.source.where(place.source.span(place.node).start)
+            return f" ({policy.name} is set at {self._name(place.source.path)}:{where})"
         if policy.name == self._settings.assume_policy:
             return f" ({policy.name} is assumed)"
         return f" ({policy.name})"
@@ -315,9 +313,16 @@ class _Analysis:
     def _mentioned(self, path: Path, words: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
         """The files, among `path` and those that are bound to it by imports, and the rows, that hold such words."""
         for other in sorted({path, *self._project.importers(path), *self._project.closure(path)}):
-            data = self._project.data(other)
+            data = self._text(other)
             for match in words.finditer(data):
                 yield other, data.count(b"\n", 0, match.start()) + 1
+
+    def _text(self, path: Path) -> bytes:
+        """What a file says; a notebook in Python, not in JSON."""
+        try:
+            return self._project.source(path).text.encode() if path.suffix == NOTEBOOK else self._project.data(path)
+        except SourceError:
+            return b""
 
     # -- what is kept, what is said
 
@@ -392,6 +397,12 @@ class _Analysis:
 
 def _failure(path: Path, error: Exception) -> Failure:
     return Failure(path, "".join(traceback.format_exception(error, limit=-8)))
+
+
+def _syntax_error(rule: FileRule, source: SourceFile, syntax: Syntax) -> Finding:
+    at = source.offset(syntax.row, syntax.column)
+    span = Span(at, min(at + 1, len(source.text)))
+    return Finding(rule.code, rule.name, rule.severity, rule.check_unreadable(syntax), source.path, span, span)
 
 
 def _parse(source: SourceFile) -> None:

@@ -47,10 +47,22 @@ class Context:
         source = self.source(path)
         return source.position(offset) if source else (1, 1)
 
+    def row_and_column(self, path: Path, offset: int) -> tuple[int, int]:
+        """As `position`, but in a notebook the row is counted in its cell."""
+        source = self.source(path)
+        row, column = self.position(path, offset)
+        return row - (source.rows_before(row) if source else 0), column
+
+    def cell(self, path: Path, offset: int) -> int | None:
+        """The cell of a notebook, by its place among all cells; None elsewhere."""
+        source = self.source(path)
+        return source.cell(source.position(offset)[0]) if source else None
+
     def place(self, finding: Finding) -> str:
-        """`file:row:column`."""
-        row, column = self.position(finding.path, finding.span.start)
-        return f"{self.name(finding.path)}:{row}:{column}"
+        """`file:row:column`, in a notebook `file:cell number:row:column`."""
+        _, column = self.position(finding.path, finding.span.start)
+        source = self.source(finding.path)
+        return f"{self.name(finding.path)}:{source.where(finding.span.start) if source else 1}:{column}"
 
     def fixes(self, finding: Finding) -> bool:
         """Whether `--fix` would mend it in a run like this one."""

@@ -25,23 +25,23 @@ def excerpt(source: SourceFile, span: Span, ink: Ink, *, color: bool) -> list[st
 class _Excerpt:
     def __init__(self, source: SourceFile, span: Span, ink: Ink, color: bool) -> None:
         self._source, self._ink, self._color = source, ink, color
-        rows, column = source.position(len(source.text))
-        self._total = rows - (column == 1)
         self._first, self._start = source.position(span.start)
         self._last, self._end = source.position(span.end)
         if self._last > self._first and self._end == 1:  # the span holds the line break: it ends on the line before
             self._last -= 1
             self._end = len(source.line(self._last)) + 1
-        self._numbers = len(str(min(self._last + AROUND, self._total)))
+        self._top, self._total = source.rows_together(self._first)
+        self._before = source.rows_before(self._first)
+        self._numbers = len(str(min(self._last + AROUND, self._total) - self._before))
 
     def lines(self) -> Iterator[str]:
         tall = self._last > self._first
         indent = "  " if tall else ""
-        yield self._row("", "")
-        yield from self._context(range(max(1, self._first - AROUND), self._first), indent)
+        yield self._row(None, "")
+        yield from self._context(range(max(self._top, self._first - AROUND), self._first), indent)
         yield from self._tall() if tall else self._flat()
         yield from self._context(range(self._last + 1, min(self._last + AROUND, self._total) + 1), indent)
-        yield self._row("", "")
+        yield self._row(None, "")
 
     def _context(self, rows: range, indent: str) -> Iterator[str]:
         for row in rows:
@@ -54,7 +54,7 @@ class _Excerpt:
         cut = max(0, min(start - WIDEST // 4, width(line) - WIDEST))
         yield self._row(self._first, _crop(line, cut))
         carets = min(end - cut, WIDEST) - (start - cut)
-        yield self._row("", " " * (start - cut) + self._mark("^" * carets))
+        yield self._row(None, " " * (start - cut) + self._mark("^" * carets))
 
     def _tall(self) -> Iterator[str]:
         rows = list(range(self._first, self._last + 1))
@@ -69,11 +69,12 @@ class _Excerpt:
             edge = "|" if row > self._first else "/" if whole_line else " "
             yield self._row(row, f"{self._mark(edge)} {_crop(self._shown(row))}")
             if row == self._first and not whole_line:
-                yield self._row("", " " + self._mark("_" * min(start + 1, WIDEST) + "^"))
+                yield self._row(None, " " + self._mark("_" * min(start + 1, WIDEST) + "^"))
         end = self._column(self._last, self._end)
-        yield self._row("", self._mark("|" + "_" * min(end, WIDEST) + "^"))
+        yield self._row(None, self._mark("|" + "_" * min(end, WIDEST) + "^"))
 
-    def _row(self, number: object, content: str) -> str:
+    def _row(self, row: int | None, content: str) -> str:
+        number = "" if row is None else row - self._before
         gutter = f"{number!s:>{self._numbers}} |"
         return f"{paint(gutter, Ink.GUTTER, color=self._color)} {content}".rstrip()
 
@@ -85,7 +86,7 @@ class _Excerpt:
         return paint(text, self._ink, color=self._color) if text.strip() else text
 
     def _shown(self, row: int) -> str:
-        return printable(self._source.line(row))
+        return printable(self._source.shown(row))
 
     def _column(self, row: int, column: int) -> int:
         """Where (from 0) the 1-based column of the source is shown."""

@@ -77,10 +77,11 @@ def _hunk(source: SourceFile, edits: list[Edit], context: Context) -> Iterator[s
     before = source.text[start:stop]
     after = apply_edits(before, [(Span(e.span.start - start, e.span.end - start), e.content) for e in edits])
     old, new = _NEWLINE.split(before), _NEWLINE.split(after)
+    number = first - source.rows_before(first)
     for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
-            removed = [(f"{first + i + n:>4} - ", line, Ink.REMOVED) for n, line in enumerate(old[i:j])]
-            added = [(f"{first + i + n:>4} + ", line, Ink.ADDED) for n, line in enumerate(new[k:m])]
+            removed = [(f"{number + i + n:>4} - ", line, Ink.REMOVED) for n, line in enumerate(old[i:j])]
+            added = [(f"{number + i + n:>4} + ", line, Ink.ADDED) for n, line in enumerate(new[k:m])]
             for margin, line, ink in (*removed, *added):
                 yield context.paint(margin + printable(line), ink)
 

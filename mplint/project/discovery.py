@@ -13,7 +13,7 @@ from mplint.source.file import SourceError, absolute
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyw")
+SUFFIXES = (".py", ".pyw", ".ipynb")
 
 
 class Exclusions:
@@ -97,8 +97,8 @@ def discover(
 ) -> list[Path]:
     """The files that the command line means: named files, whatever their suffix, and the Python files in directories.
 
-    What is named is not excluded, unless `force_exclude` says so. A named path that is missing, a notebook, or neither
-    a file nor a directory, raises SourceError. So does a directory that may not be read, unless `on_unreadable` takes
+    What is named is not excluded, unless `force_exclude` says so. A named path that is missing, or neither a file nor
+    a directory, raises SourceError. So does a directory that may not be read, unless `on_unreadable` takes
     the error.
     """
     exclusions = Exclusions(root, exclude=exclude, extend_exclude=extend_exclude, respect_gitignore=respect_gitignore)
@@ -110,8 +110,6 @@ def discover(
         if path.is_dir():
             for file in python_files(path, exclusions, on_unreadable=on_unreadable or _raise):
                 found.setdefault(_identity(file), file)
-        elif path.is_file() and path.suffix == ".ipynb":
-            raise SourceError(path, "is a notebook, which mplint does not read yet; save it as a script (nbconvert)")
         elif path.is_file():
             found.setdefault(_identity(path), path)
         elif os.path.lexists(path) and not path.exists():

@@ -12,6 +12,8 @@ from mplint.project.discovery import Exclusions, python_files
 from mplint.project.imports import imports_of
 from mplint.project.layout import Layout
 from mplint.source.file import SourceError, SourceFile, absolute, read_bytes
+from mplint.source.notebook import SUFFIX as NOTEBOOK
+from mplint.source.reading import source_of
 
 _T = TypeVar("_T")
 
@@ -37,7 +39,7 @@ class Project:
         self.root = absolute(root)
         self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
         self.files: tuple[Path, ...] = tuple(sorted({*map(absolute, files), *self._overlay}))
-        self._layout = Layout(self.root, self.files)
+        self._layout = Layout(self.root, [path for path in self.files if path.suffix != NOTEBOOK])
         self._kept: dict[Path, _Kept] = {}
         self._bytes_kept = 0
         self._resolved: dict[tuple[str, int, Path], Path | str] = {}
@@ -78,7 +80,7 @@ class Project:
         path, kept = self._keep(path)
         if kept.source is None:
             data = self.data(path)
-            kept.source = SourceFile.from_bytes(path, data)
+            kept.source = source_of(path, data)
             kept.data = data  # whatever room there is: what replaces the file must replace these bytes
         return kept.source
 
@@ -106,7 +108,7 @@ class Project:
         """
         path, kept = self._keep(path)
         if read not in kept.glances:
-            source = kept.source or SourceFile.from_bytes(path, self.data(path))
+            source = kept.source or source_of(path, self.data(path))
             kept.glances[read] = read(source.text)
         return cast(_T, kept.glances[read])
 

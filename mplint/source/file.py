@@ -74,6 +74,8 @@ class SourceFile:
     def __init__(self, path: Path, text: str, *, encoding: str = "utf-8", bom: bool = False) -> None:
         self.path = absolute(path)
         self.text = text
+        self.faults: tuple[Syntax, ...] = ()
+        """Why parts of the file, which are left out of `text`, are no Python."""
         self.encoding = encoding
         self.bom = bom
         self._module: cst.Module | None = None
@@ -189,6 +191,25 @@ class SourceFile:
         row = bisect_right(self._line_starts, offset)
         return row, offset - self._line_starts[row - 1] + 1
 
+    def cell(self, row: int) -> int | None:
+        """The cell of a notebook that a row stands in, counted from 1; None in any other file."""
+        return None
+
+    def rows_before(self, row: int) -> int:
+        """How many rows stand before those that are counted with `row`: in a notebook each cell counts its own."""
+        return 0
+
+    def rows_together(self, row: int) -> tuple[int, int]:
+        """The first and the last row that belong together with `row`: a cell, or the whole file."""
+        rows, column = self.position(len(self.text))
+        return 1, rows - (column == 1)
+
+    def where(self, offset: int) -> str:
+        """The row of an offset as messages name it: `14`, in a notebook `cell 3:14`."""
+        row, _ = self.position(offset)
+        cell = self.cell(row)
+        return f"{row}" if cell is None else f"cell {cell}:{row - self.rows_before(row)}"
+
     def offset(self, row: int, column: int) -> int:
         """The offset of a 1-based row and column, inside the text."""
         start = self._line_starts[min(row, len(self._line_starts)) - 1]
@@ -201,6 +222,10 @@ class SourceFile:
         start = self._line_starts[row - 1]
         end = self._line_starts[row] if row < len(self._line_starts) else len(self.text)
         return self.text[start:end].rstrip("\r\n")
+
+    def shown(self, row: int) -> str:
+        """The text of a row as its author sees it."""
+        return self.line(row)
 
     @cached_property
     def suppressions(self) -> Suppressions:

@@ -74,7 +74,7 @@ def test_the_hooks() -> None:
     assert set(hooks) == {"mplint", "mplint-fix"}
     for hook in hooks.values():
         assert hook["language"] == "python"
-        assert hook["types_or"] == ["python", "pyi"]
+        assert hook["types_or"] == ["python", "pyi", "jupyter"]
         assert hook["require_serial"] is True
         # A file that the user has excluded stays excluded when the hook names it.
         assert "--force-exclude" in hook["entry"].split()

@@ -1,0 +1,290 @@
+"""A Jupyter notebook as one program: its code cells in order, what only IPython understands masked.
+
+A line of the program is a line of a cell, so that new text goes back line by line: every byte of the file that does not
+belong to a changed line stays as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from bisect import bisect_right
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from mplint.source.file import ParseFault, SourceError, SourceFile, Syntax
+from mplint.source.magics import indentation, masked
+
+SUFFIX: Final = ".ipynb"
+
+_DECODER: Final = json.JSONDecoder(strict=False)
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_CHARACTER: Final = re.compile(r"\\u[0-9A-Fa-f]{4}|\\.|[^\\]", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A code cell: its place in the list of all cells (1-based), and where in the file its source stands."""
+
+    number: int
+    start: int
+    end: int
+    source: str | list[str]
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the source, each with its line feed; the last may have none."""
+        text = self.source if isinstance(self.source, str) else "".join(self.source)
+        return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+class Notebook(SourceFile):
+    """A notebook. Offsets, rows and columns are those of the program that its code cells make."""
+
+    def __init__(self, path: Path, raw: str, *, bom: bool = False) -> None:
+        self._raw = raw
+        self._cells = _code_cells(path, raw)
+        self._mark = "# %% cell"
+        while any(self._mark in line for cell in self._cells for line in cell.lines):
+            self._mark += "%"
+        self._masked: list[list[str]] = []
+        faults: list[tuple[int, Syntax]] = []
+        for place, cell in enumerate(self._cells):
+            lines = [_ended(line) for line in masked(cell.lines)]
+            syntax = _fault(path, "".join(lines))
+            if syntax is not None:
+                faults.append((place, syntax))
+                lines = ["#\n"] * len(lines)
+            self._masked.append(lines)
+        parts: list[str] = []
+        self._starts: list[int] = []
+        row = 1
+        for cell, lines in zip(self._cells, self._masked, strict=True):
+            self._starts.append(row)
+            parts += (f"{self._mark} {cell.number}\n", *lines)
+            row += 1 + len(lines)
+        super().__init__(path, "".join(parts), bom=bom)
+        self.faults = tuple(Syntax(syntax.message, self._starts[place] + syntax.row, 1) for place, syntax in faults)
+
+    @classmethod
+    def from_bytes(cls, path: Path, data: bytes) -> Notebook:
+        """Decode a notebook, which is UTF-8; SourceError where it is no notebook that Jupyter could open."""
+        bom = data.startswith(BOM_UTF8)
+        try:
+            raw = data[len(BOM_UTF8) if bom else 0 :].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise SourceError(path, f"is no UTF-8 ({error.reason} at byte {error.start}), as notebooks are") from error
+        return cls(path, raw, bom=bom)
+
+    def encode(self, text: str) -> bytes:
+        """The notebook with `text` for its program; the lines that stay are the bytes that they were."""
+        marks = re.compile(rf"^{re.escape(self._mark)} \d+\n", re.MULTILINE)
+        _, *programs = marks.split(text)
+        if len(programs) != len(self._cells):
+            raise SourceError(self.path, "cannot be rewritten: the change would reach over the end of a cell")
+        raw = self._raw
+        for cell, before, program in reversed(list(zip(self._cells, self._masked, programs, strict=True))):
+            after = re.findall(r"[^\n]*\n|[^\n]+", program)
+            if after != before:
+                outer = indentation(cell.lines)
+                kept = [
+                    (old, line if old is not None or not line.strip() else outer + line)
+                    for old, line in _kept(before, after)
+                ]
+                written = _Writer(raw, cell).written(kept)
+                raw = raw[: cell.start] + written + raw[cell.end :]
+        data = raw.encode("utf-8")
+        return BOM_UTF8 + data if self.bom else data
+
+    def cell(self, row: int) -> int | None:
+        """The place of the cell, among all cells of the notebook, that a row of the program stands in."""
+        index = bisect_right(self._starts, row) - 1
+        return self._cells[index].number if index >= 0 else None
+
+    def shown(self, row: int) -> str:
+        """The line as it stands in its cell."""
+        index = bisect_right(self._starts, row) - 1
+        lines = self._cells[index].lines if index >= 0 else []
+        place = row - self._starts[index] - 1 if index >= 0 else -1
+        return lines[place].rstrip("\r\n") if 0 <= place < len(lines) else self.line(row)
+
+    def rows_before(self, row: int) -> int:
+        """How many rows of the program stand before the first of the row's cell."""
+        index = bisect_right(self._starts, row) - 1
+        return self._starts[index] if index >= 0 else 0
+
+    def rows_together(self, row: int) -> tuple[int, int]:
+        """The first and the last row of the program that stand in one cell with `row`."""
+        index = max(bisect_right(self._starts, row) - 1, 0)
+        first = self._starts[index] + 1 if self._starts else 1
+        return first, first + len(self._masked[index]) - 1 if self._masked else 1
+
+
+def _kept(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None, str]]:
+    """The new lines of a cell, each with the number of the old line that it is."""
+    found: list[tuple[int | None, str]] = []
+    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            found += [(old, before[old]) for old in range(i, j)]
+        else:
+            found += [(None, line) for line in after[k:m]]
+    return found
+
+
+class _Writer:
+    """Writes the source of one cell in the style of the file."""
+
+    def __init__(self, raw: str, cell: _Cell) -> None:
+        self._raw, self._cell = raw, cell
+        self._ascii = raw.isascii()
+
+    def written(self, kept: Sequence[tuple[int | None, str]]) -> str:
+        """The value of `source` for the lines `kept`: those with a number as they were."""
+        old = self._cell.lines
+        ends = bool(old) and old[-1].endswith("\n")
+        lines: list[tuple[int | None, str]] = []
+        for place, (number, line) in enumerate(kept):
+            text = old[number] if number is not None else line
+            if place == len(kept) - 1 and not ends:
+                text = text.removesuffix("\n")
+            elif not text.endswith("\n"):
+                text += "\n"
+            lines.append((number if number is not None and text == old[number] else None, text))
+        if isinstance(self._cell.source, str):
+            return self._as_string(lines)
+        return self._as_list(lines, old)
+
+    def _as_string(self, lines: Sequence[tuple[int | None, str]]) -> str:
+        before = _raw_lines(self._raw[self._cell.start + 1 : self._cell.end - 1])
+        return '"' + "".join(self._escaped(text) if number is None else before[number] for number, text in lines) + '"'
+
+    def _as_list(self, lines: Sequence[tuple[int | None, str]], old: Sequence[str]) -> str:
+        spans = list(_items(self._raw, self._cell.start))
+        aligned = list(self._cell.source) == list(old)
+        if not spans or not aligned:  # not as Jupyter writes it: a line an element, from now on
+            lines = [(None, text) for _, text in lines]
+        opening = self._raw[self._cell.start + 1 : spans[0][0]] if spans else ""
+        closing = self._raw[spans[-1][1] : self._cell.end - 1] if spans else ""
+        gaps = [self._raw[end:start] for (_, end), (start, _) in pairwise(spans)]
+        usual = gaps[0] if gaps else f",{opening}" if opening else ", "
+        parts: list[str] = []
+        for place, (number, text) in enumerate(lines):
+            if place:
+                follows = number is not None and lines[place - 1][0] == number - 1
+                parts.append(gaps[number - 1] if follows and number else usual)
+            parts.append(self._raw[slice(*spans[number])] if number is not None else f'"{self._escaped(text)}"')
+        return f"[{opening}{''.join(parts)}{closing}]"
+
+    def _escaped(self, text: str) -> str:
+        return json.dumps(text, ensure_ascii=self._ascii)[1:-1]
+
+
+def _raw_lines(inner: str) -> list[str]:
+    """The lines of a string literal without its quotes, as they are written."""
+    lines = [""]
+    for match in _CHARACTER.finditer(inner):
+        lines[-1] += match[0]
+        if match[0] in ("\\n", "\\u000a", "\\u000A", "\n"):
+            lines.append("")
+    return lines if lines[-1] else lines[:-1]
+
+
+def _fault(path: Path, text: str) -> Syntax | None:
+    """Why the text of a cell is no Python; such a cell fails alone, and the others run."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        try:  # which knows the syntax of newer versions, too
+            _ = SourceFile(path, text).module
+        except ParseFault as fault:
+            return fault.syntax
+    return None
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else line + "\n"
+
+
+# -- the file
+
+
+def _code_cells(path: Path, raw: str) -> list[_Cell]:
+    """The code cells of a notebook for Python."""
+    try:
+        content = json.loads(raw, strict=False)
+    except json.JSONDecodeError as error:
+        problem = f"is no notebook: {error.msg}; mend or exclude it"
+        raise SourceError(path, problem, row=error.lineno, column=error.colno) from error
+    except RecursionError as error:
+        raise SourceError(path, "is no notebook: it is nested too deeply; mend or exclude it") from error
+    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
+        old = isinstance(content, dict) and "worksheets" in content
+        raise SourceError(path, "is a notebook of an old format; save it again with Jupyter" if old else
+                          "is no notebook: it has no list of cells; mend or exclude it")  # fmt: skip
+    if not _is_python(content.get("metadata")):
+        return []
+    found: list[_Cell] = []
+    at = _last(_members(raw, _skip(raw, 0)), "cells")
+    for number, (start, _) in enumerate(_items(raw, at), 1):
+        if raw[start] != "{":
+            continue
+        fields = {key: (value, begin, end) for key, value, begin, end in _members(raw, start)}
+        kind, (source, begin, end) = fields.get("cell_type", ("",))[0], fields.get("source", ("", 0, 0))
+        if kind != "code" or not end:
+            continue
+        if isinstance(source, str) or (isinstance(source, list) and all(isinstance(line, str) for line in source)):
+            found.append(_Cell(number, begin, end, source))
+    return found
+
+
+def _is_python(metadata: object) -> bool:
+    """Whether a notebook is for Python, or does not say for what."""
+    if not isinstance(metadata, dict):
+        return True
+    for section, key in (("language_info", "name"), ("kernelspec", "language")):
+        held = metadata.get(section)
+        language = held.get(key) if isinstance(held, Mapping) else None
+        if isinstance(language, str):
+            return language.lower().startswith(("python", "ipython"))
+    return True
+
+
+def _last(members: Iterator[tuple[str, object, int, int]], wanted: str) -> int:
+    """Where the value of a key stands; of one that is given twice, the last counts."""
+    return [start for key, _, start, _ in members if key == wanted][-1]
+
+
+def _members(raw: str, at: int) -> Iterator[tuple[str, object, int, int]]:
+    """The keys and values of the object at `at`, and where each value stands."""
+    at = _skip(raw, at + 1)
+    while raw[at] != "}":
+        key, at = _DECODER.raw_decode(raw, at)
+        start = _skip(raw, _skip(raw, at) + 1)
+        value, end = _DECODER.raw_decode(raw, start)
+        yield key, value, start, end
+        at = _skip(raw, end)
+        at = _skip(raw, at + 1) if raw[at] == "," else at
+
+
+def _items(raw: str, at: int) -> Iterator[tuple[int, int]]:
+    """Where the values of the list at `at` stand."""
+    at = _skip(raw, at + 1)
+    while raw[at] != "]":
+        _, end = _DECODER.raw_decode(raw, at)
+        yield at, end
+        at = _skip(raw, end)
+        at = _skip(raw, at + 1) if raw[at] == "," else at
+
+
+def _skip(raw: str, at: int) -> int:
+    match = _SPACE.match(raw, at)
+    return match.end() if match is not None else at

@@ -1,0 +1,210 @@
+"""Notebooks: one program of their cells, and new text in the bytes that belong to changed lines only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mplint.fixer import fix, write
+from mplint.project.modules import Project
+from mplint.settings import Settings
+from mplint.source.file import SourceError
+from mplint.source.notebook import Notebook
+
+PATH = Path("/work/book.ipynb")
+SETTER = "keras.mixed_precision.set_global_policy('mixed_float16')"
+MODEL = "model = keras.Model(inputs, keras.layers.Dense(3)(inputs))"
+CELLS = (
+    ("markdown", "# Digits\n"),
+    (
+        "code",
+        "%pip install keras\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')",
+    ),
+    ("raw", "x ="),
+    ("code", "%%bash\necho don't\n"),
+    (
+        "code",
+        "inputs = keras.Input((8,))  # é\nfiles = !ls\nmodel = keras.Model(inputs, keras.layers.Dense(3)(inputs))\n",
+    ),
+)
+
+
+def book(
+    cells: Sequence[tuple[str, str]] = CELLS, *, listed: bool = True, language: str = "python"
+) -> dict[str, object]:
+    found: list[dict[str, object]] = []
+    for number, (kind, text) in enumerate(cells):
+        source = text.splitlines(keepends=True) if listed else text
+        cell: dict[str, object] = {"cell_type": kind, "id": f"c{number}", "metadata": {}, "source": source}
+        if kind == "code":
+            cell |= {"execution_count": None, "outputs": [{"output_type": "stream", "name": "stdout", "text": "x = 1"}]}
+        found.append(cell)
+    metadata = {"language_info": {"name": language}}
+    return {"cells": found, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+STYLES: dict[str, bytes] = {
+    "as Jupyter writes it": (json.dumps(book(), indent=1, ensure_ascii=False) + "\n").encode(),
+    "escaped": json.dumps(book(), indent=4).encode(),
+    "in one line": json.dumps(book()).encode(),
+    "without spaces": json.dumps(book(), separators=(",", ":")).encode(),
+    "CRLF and tabs": json.dumps(book(), indent="\t").replace("\n", "\r\n").encode(),
+    "with a byte order mark": b"\xef\xbb\xbf" + json.dumps(book(), indent=1).encode(),
+    "sources as strings": json.dumps(book(listed=False), indent=1, ensure_ascii=False).encode(),
+    "keys in another order": json.dumps(book(), indent=1, sort_keys=True).encode(),
+}
+
+
+def read(data: bytes) -> Notebook:
+    return Notebook.from_bytes(PATH, data)
+
+
+def test_the_program() -> None:
+    assert read(STYLES["in one line"]).text == (
+        "# %% cell 2\npass\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
+        "# %% cell 4\n#\n#\n"
+        "# %% cell 5\ninputs = keras.Input((8,))  # é\nfiles = get_ipython()\n"
+        "model = keras.Model(inputs, keras.layers.Dense(3)(inputs))\n"
+    )
+
+
+def test_rows_are_those_of_the_cell() -> None:
+    book = read(STYLES["in one line"])
+    at = book.text.index("model =")
+    row, column = book.position(at)
+    assert (book.cell(row), row - book.rows_before(row), column) == (5, 3, 1)
+    assert book.where(at) == "cell 5:3"
+    assert book.rows_together(row) == (row - 2, row)
+    assert book.shown(row - 1) == "files = !ls"
+    assert book.where(book.text.index("from")) == "cell 2:2"
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_is_not_changed_is_written_as_it_was(style: str) -> None:
+    data = STYLES[style]
+    assert read(data).encode(read(data).text) == data
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_only_the_changed_line_changes(style: str, tmp_path: Path) -> None:
+    path = tmp_path / "book.ipynb"
+    data = STYLES[style]
+    path.write_bytes(data)
+    project = Project(tmp_path, [path])
+    outcome = fix(project, [path], Settings(root=tmp_path, keras="3"), unsafe=False)
+    assert not write(outcome, project)
+    quoted = "dtype=\\'float32\\'" if "\\'" in data.decode("utf-8-sig") else "dtype='float32'"
+    assert path.read_bytes() == data.replace(b"Dense(3)", f"Dense(3, {quoted})".encode())
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_lines_come_and_go(style: str) -> None:
+    """A line is put in, one is taken out, and the last of a cell without a line feed changes."""
+    data = STYLES[style]
+    before = read(data)
+    text = before.text.replace("files = get_ipython()\n", "").replace("model =", "y = 'ü'\nmodel =")
+    text = text.replace("'mixed_float16')\n", "'mixed_bfloat16')\n# so\n")
+    after = read(before.encode(text))
+    assert after.text == text
+    old, new = json.loads(data.decode("utf-8-sig")), json.loads(before.encode(text).decode("utf-8-sig"))
+    joined = ["".join(cell["source"]) for cell in new["cells"]]
+    assert joined[1].endswith("'mixed_bfloat16')\n# so")
+    assert joined[4].splitlines()[1] == "y = 'ü'"
+    for cell in (*old["cells"], *new["cells"]):
+        del cell["source"]
+    assert old == new
+
+
+def test_the_style_of_new_lines_is_that_of_the_others() -> None:
+    data = STYLES["as Jupyter writes it"]
+    before = read(data)
+    new = before.encode(before.text.replace("model =", "y = 'ü'\nmodel =")).decode()
+    assert '    "files = !ls\\n",\n    "y = \'ü\'\\n",\n    "model =' in new
+
+
+@pytest.mark.parametrize("source", [["x = ", "1\n", "y", " = 2"], ["x = 1\ny = 2"], ["", "x = 1\n", "", "y = 2"]])
+def test_a_list_that_is_cut_elsewhere(source: list[str]) -> None:
+    content = book([("code", "")])
+    content["cells"][0]["source"] = source  # type: ignore[index]
+    before = read(json.dumps(content).encode())
+    assert before.text == "# %% cell 1\nx = 1\ny = 2\n"
+    written = json.loads(before.encode(before.text.replace("y = 2", "y = 3")))
+    assert written["cells"][0]["source"] == ["x = 1\n", "y = 3"]
+
+
+def test_a_line_that_looks_like_the_mark_of_a_cell() -> None:
+    data = json.dumps(book([("code", "# %% cell 1\nx = 1\n"), ("code", "y = 2\n")])).encode()
+    before = read(data)
+    assert before.encode(before.text) == data
+    assert b"x = 3" in before.encode(before.text.replace("x = 1", "x = 3"))
+
+
+def test_a_change_over_the_end_of_a_cell_is_refused() -> None:
+    before = read(STYLES["in one line"])
+    with pytest.raises(SourceError, match="over the end of a cell"):
+        before.encode(before.text.replace("# %% cell 4\n", ""))
+
+
+def test_other_languages_hold_no_program() -> None:
+    assert read(json.dumps(book(language="R")).encode()).text == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"{", "is no notebook: "),
+        (b"[]", "it has no list of cells"),
+        (b'{"worksheets": []}', "of an old format"),
+        (b"\xff", "is no UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_notebook(data: bytes, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        read(data)
+
+
+LINE = st.sampled_from(["x = 1\n", "é = '\\n'\n", "\n", "!ls\n", "    pass\n", "s = '''\n", "# \u2028\n", "y = [\r\n"])
+
+
+@given(st.lists(st.lists(LINE, max_size=6), max_size=3), st.data(), st.sampled_from([None, 1]), st.booleans())
+def test_whatever_lines_change(lines: list[list[str]], data: st.DataObject, indent: int | None, listed: bool) -> None:
+    texts = ["".join(cell) for cell in lines]
+    content = book([("code", text) for text in texts], listed=False)
+    for cell, written in zip(content["cells"], lines, strict=True):  # type: ignore[call-overload]
+        cell["source"] = written if listed else cell["source"]
+    raw = json.dumps(content, indent=indent).encode()
+    before = read(raw)
+    assert before.encode(before.text) == raw
+    rows = before.text.split("\n")
+    code = [place for place, row in enumerate(rows[:-1]) if not row.startswith("# %% cell")]
+    for place in data.draw(st.lists(st.sampled_from(code), unique=True) if code else st.just([])):
+        rows[place] = "new = 1"
+    text = "\n".join(rows)
+    sources = ["".join(cell["source"]) for cell in json.loads(before.encode(text))["cells"]]
+    assert [source.count("\n") for source in sources] == [each.count("\n") for each in texts]
+    assert sum(source.count("new = 1") for source in sources) == text.count("new = 1")
+
+
+def test_a_cell_that_is_no_python_is_left_out() -> None:
+    before = read(json.dumps(book([("code", "x = 1\n"), ("code", "View it:\nhere (\n"), ("code", "y = 2\n")])).encode())
+    assert before.text == "# %% cell 1\nx = 1\n# %% cell 2\n#\n#\n# %% cell 3\ny = 2\n"
+    (fault,) = before.faults
+    assert (fault.row, before.cell(fault.row), before.rows_before(fault.row)) == (4, 2, 3)
+
+
+def test_a_cell_may_be_indented_as_a_whole() -> None:
+    """As IPython does, the first line's indentation is taken from all; new lines get it."""
+    before = read(json.dumps(book([("code", "  if x:\n      y = 1\n  z = 2\n")])).encode())
+    assert before.text == "# %% cell 1\nif x:\n    y = 1\nz = 2\n"
+    written = json.loads(before.encode(before.text.replace("    y = 1\n", "    y = 3\n    w = 4\n")))
+    assert written["cells"][0]["source"] == ["  if x:\n", "      y = 3\n", "      w = 4\n", "  z = 2\n"]
+
+
+def test_await_at_the_top() -> None:
+    assert not read(json.dumps(book([("code", "x = await f()\n")])).encode()).faults
