@@ -20,7 +20,7 @@ from mplint import rules as rule_package
 from mplint.api import CommentRule, Fault, FileRule, Rule
 from mplint.codemods.comments import without_unused
 from mplint.codemods.rewrite import Evidence
-from mplint.findings import Applicability, Finding, Fix, Severity, Span
+from mplint.findings import Applicability, Edit, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
 from mplint.interpreter.trace import Known
@@ -288,9 +288,18 @@ class _Analysis:
         if not plans or plans[0] is None:
             return None
         first = plans[0]
-        if len(plans) > 1:
+        if len(plans) > 1 or any(self._is_declined(edit, reports[0]) for edit in first.edits):
             return replace(first, applicability=Applicability.DISPLAY)
         return first
+
+    def _is_declined(self, edit: Edit, report: tuple[World, Fault, Rule]) -> bool:
+        """Whether an edit changes another statement than the finding's, in which a comment silences the same rule."""
+        _, fault, rule = report
+        source = self._project.source(edit.path)
+        row, _ = source.position(edit.span.start)
+        statement = fault.at.source.statement(fault.at.node)
+        own = source.path == fault.at.source.path and statement.start <= edit.span.start <= statement.end
+        return not own and bool(source.suppressions.silencing(rule.code, row, row))
 
     def _origin(self, policy: Policy | None) -> str:
         """Where the policy comes from, for the end of a message."""

@@ -38,7 +38,7 @@ class Float32End(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """The smallest change that makes every context of the call right; of softmaxes put together, of all."""
-        ends = self.end.beside
+        ends = [end for end in self.end.beside if end.softmax_dtype in HALF]
         return Together(tuple(map(_OneEnd, ends))).plan(evidence) if len(ends) > 1 else _OneEnd(self.end).plan(evidence)
 
 
@@ -69,8 +69,8 @@ class _OneEnd(Rewrite):
             own = softmax is not None or tensor.made.place == chain[0].place
             return None if own else self._cast_result(tensor, evidence)
         for layer in chain:
-            conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance)
-            if conflict is not None and conflict not in _put_together(self.end):
+            conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance, _put_together(self.end))
+            if conflict is not None:
                 return self._shown(layer, evidence.row_of(conflict))
         if len(chain) == 1:
             split = self._split(chain[0], evidence)
@@ -145,7 +145,9 @@ class _OneEnd(Rewrite):
         if operand is None or len(plain) != len(place.node.args):
             return None
         symbolic = bool(softmax.operands and softmax.operands[0].symbolic)
-        return self._cast(place.source, operand.value, symbolic, evidence.in_the_middle(place))
+        met = evidence.mixed(place, _put_together(self.end))
+        conflict = evidence.in_the_middle(place) or (evidence.row_of(met) if met is not None else None)
+        return self._cast(place.source, operand.value, symbolic, conflict)
 
     def _cast_result(self, tensor: Tensor, evidence: Evidence) -> Fix | None:
         """`x + y` becomes `cast(x + y)`."""
@@ -234,15 +236,21 @@ def _chain(end: End) -> Iterator[Layer]:
 
 
 def _put_together(end: End) -> set[Place | None]:
-    """Where the softmax of an end is put together with others, all of which are changed with it."""
+    """Where the softmax of an end is put together with others only that are changed with it."""
     found: set[Place | None] = set()
     step: Tensor | None = end.tensor if len(softmaxes(end.tensor)) > 1 else None
     while step is not None:
         made = core(step).made
-        if len(made.operands) > 1:
+        if len(made.operands) > 1 and all(map(_is_lifted, made.operands)):
             found.add(made.place)
         step = carrier(made, end.softmax)
     return found
+
+
+def _is_lifted(operand: Tensor) -> bool:
+    """Whether a tensor is float32 once the softmaxes that it carries are."""
+    carried = softmaxes(operand)
+    return operand.dtype not in HALF or (bool(carried) and all(each.computed_in in HALF for each in carried))
 
 
 def _around(tensor: Tensor) -> Iterator[Made]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -105,9 +105,13 @@ class Evidence:
                     return at
         return None
 
-    def mixed(self, layer: Instance) -> Place | None:
-        """Where what `layer` gives meets another half-precision tensor in an operation: float32 would clash there."""
-        return next((world.trace.mixed[layer] for world in self.worlds if layer in world.trace.mixed), None)
+    def mixed(self, maker: Instance | Place, but: Collection[Place | None] = ()) -> Place | None:
+        """Where what a layer, or a call, gives meets another half-precision tensor in an operation.
+
+        float32 would clash there, `but` at some places.
+        """
+        places = (place for world in self.worlds for place in world.trace.mixed.get(maker, ()))
+        return next((place for place in places if place not in but), None)
 
     def in_the_middle(self, place: Place) -> str | None:
         """Where (file and row) what the expression at `place` gives may be used on the way to an output.

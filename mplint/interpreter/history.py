@@ -160,6 +160,9 @@ class History:
 
     def unfit(self) -> Iterator[UnfitPolicy]:
         """Layers made under mixed_float16 in the scope of a strategy that does not support it."""
+        decided = self._world.decisions.keys()
+        if decided & self._m.program.strategies and not decided <= self._m.program.strategies:
+            return  # what else decides on the policy may well know the strategy
         scopes: list[str | None] = []
         seen: set[Place] = set()
         for event in self._events:

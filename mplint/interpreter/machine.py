@@ -421,8 +421,12 @@ class Machine:
 
         A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
         """
-        named = symbol.parts[0] == "Equal"
-        return any(_precise(content) or (not named and self._is_unfit(content)) for content in contents)
+        if any(map(_precise, contents)):
+            return True
+        if symbol.parts[0] == "Equal" or not any(map(self._is_unfit, contents)):
+            return False
+        self.program.strategies.add(symbol)
+        return True
 
     def _is_unfit(self, content: object) -> bool:
         """Whether `content` is, or may be, a strategy that mixed_float16 does not work under."""

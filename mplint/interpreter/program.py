@@ -14,7 +14,7 @@ import libcst as cst
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.modules import Shelf
-from mplint.interpreter.values import Address, Class, Const, Place, Policy
+from mplint.interpreter.values import Address, Class, Const, Place, Policy, Symbol
 from mplint.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Program:
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
         self.step_places: set[Place | None] = set()
         """Where these are computed."""
+        self.strategies: set[Symbol] = set()
+        """The unknown conditions that decide on a distribution strategy."""
         self.several: set[Address] = set()
         """Addresses that stand for several objects in some state of some run."""
         self.patched: set[str] = set()

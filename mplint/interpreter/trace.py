@@ -184,7 +184,7 @@ class Trace:
     events: list[Event] = field(default_factory=list)
     layers: Known = field(default_factory=Known)
     tensors: Known = field(default_factory=Known)
-    mixed: dict[Instance, Place] = field(default_factory=dict)
+    mixed: dict[Instance | Place, dict[Place, None]] = field(default_factory=dict)
     """Layers whose results meet another half-precision tensor in an operation, and where."""
     cut: bool = False
     """The budget ended the run early: nothing negative ("never …") may be concluded from it."""

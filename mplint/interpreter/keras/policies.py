@@ -17,6 +17,7 @@ from mplint.interpreter.values import (
     FALSE,
     FLOATS,
     HALF_POLICIES,
+    NEVER,
     NONE,
     TRUE,
     UNKNOWN,
@@ -152,6 +153,9 @@ def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     if isinstance(value, Unknown) and value.symbol is not None:
         value = m.settle(value)
     if not check_name(m, value, "setter", place):
+        if m.raised and isinstance(value, Const) and keras_api.is_refused(str(value.value), "setter", m.generation):
+            m.raised[-1].append(m.capture())  # caught: what stands behind it is not run
+            return NEVER
         policy = Policy(None)
     elif value is None or value == NONE:
         policy = _of_floatx(m)

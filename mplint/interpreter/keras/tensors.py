@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
@@ -131,18 +131,28 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
 
 
 def meet(m: Machine, tensors: list[Tensor], place: Place) -> None:
-    """Note which layers' results meet another half-precision tensor here."""
+    """Note which layers' results, and which softmaxes of functions, meet another half-precision tensor here."""
     for tensor in tensors:
         if not any(other.dtype in HALF for other in tensors if other is not tensor):
             continue
         for way in alternatives(tensor):
-            made = way.made
-            while made.kind in OUTER or (made.kind == "operation" and made.by == "part") or made.by == "autocast":
-                if not made.operands:
-                    break
-                made = made.operands[0].made
-            if made.kind == "layer" and made.layer is not None:
-                m.trace.mixed.setdefault(made.layer, place)
+            for maker in _makers(m, way.made):
+                m.trace.mixed.setdefault(maker, {})[place] = None
+
+
+def _makers(m: Machine, made: Made) -> Iterator[Instance | Place]:
+    """The layers, and the calls of softmax functions, whose results a tensor still is, put together or not."""
+    stack = [made]
+    while stack:
+        here = stack.pop()
+        if here.kind in OUTER or (here.kind == "operation" and here.by == "part") or here.by == "autocast":
+            stack.extend(operand.made for operand in here.operands[:1])
+        elif here.kind == "joined" or (here.kind == "operation" and keras_api.joins(here.by, m.generation)):
+            stack.extend(operand.made for operand in here.operands)
+        elif here.kind == "layer" and here.layer is not None:
+            yield here.layer
+        elif here.kind == "operation" and here.place is not None and keras_api.activation_of(here.by) == "softmax":
+            yield here.place
 
 
 def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
