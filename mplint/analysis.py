@@ -10,7 +10,8 @@ import re
 import time
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from mplint import rules as rule_package
 from mplint.api import CommentRule, Fault, FileRule, Rule
 from mplint.codemods.comments import without_unused
 from mplint.codemods.rewrite import Evidence
-from mplint.findings import Applicability, Edit, Finding, Fix, Severity, Span
+from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
 from mplint.interpreter.trace import Known
@@ -30,7 +31,6 @@ from mplint.project.generation import generation_of
 from mplint.project.modules import Project
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceError, SourceFile, Syntax
-from mplint.source.notebook import SUFFIX as NOTEBOOK
 from mplint.source.silence import Silence
 from mplint.source.stack import on_deep_stack
 
@@ -233,13 +233,14 @@ class _Analysis:
                 for fault in faults:
                     seen.setdefault((rule.code, fault.at), []).append((world, fault, rule))
         held = {key for key, reports in seen.items() if self._holds(key[1], reports)}
+        declined = _declined(held)
         for (code, place), reports in seen.items():
             if place.source.path not in self._wanted:
                 continue
             # a place that several runs see differently has one fault all the same
             finer = any((other, place) in held for other in reports[0][2].gives_way_to)
             if (code, place) in held and not finer:
-                yield self._finding(place, reports, evidence)
+                yield self._finding(place, reports, evidence, declined.get(code, ()))
             else:  # where the generation is told, it is a finding: a comment that silences it has its use
                 self._is_silenced(place.source, code, place.source.statement(place.node))
 
@@ -251,7 +252,13 @@ class _Analysis:
             self._generation(world.path) is not None for world, _, _ in reports
         )
 
-    def _finding(self, place: Place, reports: list[tuple[World, Fault, Rule]], evidence: Evidence) -> Finding:
+    def _finding(
+        self,
+        place: Place,
+        reports: list[tuple[World, Fault, Rule]],
+        evidence: Evidence,
+        declined: Sequence[tuple[Path, Span]],
+    ) -> Finding:
         world, fault, rule = min(reports, key=lambda report: (-report[1].severity, _length(report[0], report[1])))
         generations = {world.generation for world, _, _ in reports}
         severity = fault.severity
@@ -261,13 +268,13 @@ class _Analysis:
                 for generation in generations
             )
         source = place.source
-        fix = self._fix(reports, evidence)
+        fix = self._fix(reports, evidence, declined)
         policy = fault.policy
         return Finding(
             rule.code,
             rule.name,
             severity,
-            fault.says + self._origin(policy),
+            fault.says + self._origin(policy, evidence),
             source.path,
             source.span(place.node),
             source.statement(place.node),
@@ -277,8 +284,13 @@ class _Analysis:
             tuple(_steps(world, policy, evidence)),
         )
 
-    def _fix(self, reports: list[tuple[World, Fault, Rule]], evidence: Evidence) -> Fix | None:
-        """The rewrite that all worlds agree on; one that they plan differently is shown only."""
+    def _fix(
+        self,
+        reports: list[tuple[World, Fault, Rule]],
+        evidence: Evidence,
+        declined: Sequence[tuple[Path, Span]],
+    ) -> Fix | None:
+        """The rewrite that all worlds agree on; shown only where they do not, or it changes what is `declined`."""
         plans: list[Fix | None] = []
         for _, fault, _ in reports:
             if fault.rewrite is not None:
@@ -288,27 +300,20 @@ class _Analysis:
         if not plans or plans[0] is None:
             return None
         first = plans[0]
-        if len(plans) > 1 or any(self._is_declined(edit, reports[0]) for edit in first.edits):
-            return replace(first, applicability=Applicability.DISPLAY)
-        return first
+        touched = any(
+            edit.path == path and statement.start <= edit.span.start <= statement.end
+            for edit in first.edits
+            for path, statement in declined
+        )
+        return replace(first, applicability=Applicability.DISPLAY) if len(plans) > 1 or touched else first
 
-    def _is_declined(self, edit: Edit, report: tuple[World, Fault, Rule]) -> bool:
-        """Whether an edit changes another statement than the finding's, in which a comment silences the same rule."""
-        _, fault, rule = report
-        source = self._project.source(edit.path)
-        row, _ = source.position(edit.span.start)
-        statement = fault.at.source.statement(fault.at.node)
-        own = source.path == fault.at.source.path and statement.start <= edit.span.start <= statement.end
-        return not own and bool(source.suppressions.silencing(rule.code, row, row))
-
-    def _origin(self, policy: Policy | None) -> str:
+    def _origin(self, policy: Policy | None, evidence: Evidence) -> str:
         """Where the policy comes from, for the end of a message."""
         if policy is None:
             return ""
         if policy.set_by:
             place = policy.set_by[0]
-            where = place.source.where(place.source.span(place.node).start)
-            return f" ({policy.name} is set at {self._name(place.source.path)}:{where})"
+            return f" ({policy.name} is set at {evidence.row_of(place)})"
         if policy.name == self._settings.assume_policy:
             return f" ({policy.name} is assumed)"
         return f" ({policy.name})"
@@ -322,16 +327,9 @@ class _Analysis:
     def _mentioned(self, path: Path, words: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
         """The files, among `path` and those that are bound to it by imports, and the rows, that hold such words."""
         for other in sorted({path, *self._project.importers(path), *self._project.closure(path)}):
-            data = self._text(other)
+            data = self._project.code(other)
             for match in words.finditer(data):
                 yield other, data.count(b"\n", 0, match.start()) + 1
-
-    def _text(self, path: Path) -> bytes:
-        """What a file says; a notebook in Python, not in JSON."""
-        try:
-            return self._project.source(path).text.encode() if path.suffix == NOTEBOOK else self._project.data(path)
-        except SourceError:
-            return b""
 
     # -- what is kept, what is said
 
@@ -345,9 +343,7 @@ class _Analysis:
         return not self._is_silenced(source, finding.code, finding.statement)
 
     def _is_silenced(self, source: SourceFile, code: str, statement: Span) -> bool:
-        first, _ = source.position(statement.start)
-        last, _ = source.position(max(statement.start, statement.end - 1))
-        return self._silence(source).silences(code, first, last)
+        return self._silence(source).silences(code, *_rows(source, statement))
 
     def _silence(self, source: SourceFile) -> Silence:
         if source.path not in self._silences:
@@ -402,6 +398,21 @@ class _Analysis:
                 "only what is wrong in both is reported; "
                 "--keras 2 or --keras 3 tells it"
             )
+
+
+def _declined(held: Collection[tuple[str, Place]]) -> Mapping[str, list[tuple[Path, Span]]]:
+    """The statements in which a comment silences what a rule has found there, by rule."""
+    found: dict[str, list[tuple[Path, Span]]] = defaultdict(list)
+    for code, place in held:
+        statement = place.source.statement(place.node)
+        if place.source.suppressions.silencing(code, *_rows(place.source, statement)):
+            found[code].append((place.source.path, statement))
+    return found
+
+
+def _rows(source: SourceFile, span: Span) -> tuple[int, int]:
+    """The first and the last row of a span."""
+    return source.position(span.start)[0], source.position(max(span.start, span.end - 1))[0]
 
 
 def _failure(path: Path, error: Exception) -> Failure:

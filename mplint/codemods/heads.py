@@ -68,8 +68,9 @@ class _OneEnd(Rewrite):
         if any(dtypes.misses_a_part(self.end.world, layer) for layer in chain):
             own = softmax is not None or tensor.made.place == chain[0].place
             return None if own else self._cast_result(tensor, evidence)
+        together = _put_together(self.end)
         for layer in chain:
-            conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance, _put_together(self.end))
+            conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance, together)
             if conflict is not None:
                 return self._shown(layer, evidence.row_of(conflict))
         if len(chain) == 1:

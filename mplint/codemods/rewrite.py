@@ -36,7 +36,7 @@ class Evidence:
 
     def row_of(self, place: Place) -> str:
         """The file and the row of a place, for a message."""
-        return f"{self._name(place.source.path)}:{place.source.where(place.source.span(place.node).start)}"
+        return f"{self._name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
 
     def mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
         """Whether a file, or one that imports it or that it imports, contains such bytes."""

@@ -388,8 +388,8 @@ class Machine:
         """The state behind a join of branches that were taken under the conditions `symbols`."""
 
         def merge(cell: Cell, contents: list[object]) -> object:
-            if self.may_split and symbols and (cell == POLICY or self._matters(symbols[0], contents)):
-                raise Split(symbols[0])
+            if self.may_split and symbols:
+                self._tell_apart(symbols[0], contents, always=cell == POLICY)
             merged = merge_contents(contents)
             if isinstance(merged, Unknown):
                 self.lose(content for content in contents if isinstance(content, Value))
@@ -412,21 +412,19 @@ class Machine:
 
     def join_values(self, values: list[Value], symbols: Sequence[Symbol]) -> None:
         """Split the world where `values`, the results of branches under `symbols`, differ in their precision."""
-        differ = self.may_split and symbols and any(value != values[0] for value in values[1:])
-        if differ and self._matters(symbols[0], values):
-            raise Split(symbols[0])
+        if self.may_split and symbols and any(value != values[0] for value in values[1:]):
+            self._tell_apart(symbols[0], values)
 
-    def _matters(self, symbol: Symbol, contents: Sequence[object]) -> bool:
-        """Whether branches under `symbol` that leave `contents` differ in something that only makes sense together.
+    def _tell_apart(self, symbol: Symbol, contents: Sequence[object], *, always: bool = False) -> None:
+        """Split the world where branches under `symbol` leave `contents` that only make sense together with others.
 
         A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
         """
-        if any(map(_precise, contents)):
-            return True
-        if symbol.parts[0] == "Equal" or not any(map(self._is_unfit, contents)):
-            return False
-        self.program.strategies.add(symbol)
-        return True
+        if always or any(map(_precise, contents)):
+            raise Split(symbol)
+        if symbol.parts[0] != "Equal" and any(map(self._is_unfit, contents)):
+            self.program.strategies.add(symbol)
+            raise Split(symbol)
 
     def _is_unfit(self, content: object) -> bool:
         """Whether `content` is, or may be, a strategy that mixed_float16 does not work under."""

@@ -20,7 +20,7 @@ MADE: Final = "@made"
 SHUFFLED: Final = "@shuffled"
 """The field of an object that says that the order of its attributes is not known."""
 GLOBAL: Final = object()
-"""Owner of what the whole process shares: the dtype policy, the distribution strategy."""
+"""Owner of what the whole process shares: the dtype policy, `floatx`."""
 POLICY: Final[Cell] = (GLOBAL, "policy")
 
 _AT_ONCE: Final = 4

@@ -185,6 +185,6 @@ class Trace:
     layers: Known = field(default_factory=Known)
     tensors: Known = field(default_factory=Known)
     mixed: dict[Instance | Place, dict[Place, None]] = field(default_factory=dict)
-    """Layers whose results meet another half-precision tensor in an operation, and where."""
+    """Layers, and calls of softmax functions, whose results meet another half-precision tensor, and where."""
     cut: bool = False
     """The budget ended the run early: nothing negative ("never …") may be concluded from it."""

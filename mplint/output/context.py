@@ -10,7 +10,7 @@ from mplint.errors import MplintError
 from mplint.findings import Applicability, Finding, Severity
 from mplint.output.terminal import Ink, paint, printable
 from mplint.project.modules import Project
-from mplint.source.file import SourceFile
+from mplint.source.file import Location, SourceFile
 
 INKS: Final = {Severity.ERROR: Ink.ERROR, Severity.WARNING: Ink.WARNING, Severity.ADVICE: Ink.ADVICE}
 
@@ -42,27 +42,15 @@ class Context:
         except MplintError:
             return None
 
-    def position(self, path: Path, offset: int) -> tuple[int, int]:
-        """Row and column, 1-based."""
+    def location(self, path: Path, offset: int) -> Location:
+        """Where an offset is; the start of a file that cannot be read."""
         source = self.source(path)
-        return source.position(offset) if source else (1, 1)
-
-    def row_and_column(self, path: Path, offset: int) -> tuple[int, int]:
-        """As `position`, but in a notebook the row is counted in its cell."""
-        source = self.source(path)
-        row, column = self.position(path, offset)
-        return row - (source.rows_before(row) if source else 0), column
-
-    def cell(self, path: Path, offset: int) -> int | None:
-        """The cell of a notebook, by its place among all cells; None elsewhere."""
-        source = self.source(path)
-        return source.cell(source.position(offset)[0]) if source else None
+        return source.location(offset) if source else Location(None, 1, 1)
 
     def place(self, finding: Finding) -> str:
         """`file:row:column`, in a notebook `file:cell number:row:column`."""
-        _, column = self.position(finding.path, finding.span.start)
-        source = self.source(finding.path)
-        return f"{self.name(finding.path)}:{source.where(finding.span.start) if source else 1}:{column}"
+        location = self.location(finding.path, finding.span.start)
+        return f"{self.name(finding.path)}:{location.where}:{location.column}"
 
     def fixes(self, finding: Finding) -> bool:
         """Whether `--fix` would mend it in a run like this one."""

@@ -25,14 +25,14 @@ def excerpt(source: SourceFile, span: Span, ink: Ink, *, color: bool) -> list[st
 class _Excerpt:
     def __init__(self, source: SourceFile, span: Span, ink: Ink, color: bool) -> None:
         self._source, self._ink, self._color = source, ink, color
-        self._first, self._start = source.position(span.start)
-        self._last, self._end = source.position(span.end)
-        if self._last > self._first and self._end == 1:  # the span holds the line break: it ends on the line before
+        self._first, self._start = source.position(span.start)[0], source.location(span.start).column
+        self._last, column = source.position(span.end)
+        self._end = source.location(span.end).column
+        if self._last > self._first and column == 1:  # the span holds the line break: it ends on the line before
             self._last -= 1
-            self._end = len(source.line(self._last)) + 1
+            self._end = len(source.shown(self._last)) + 1
         self._top, self._total = source.rows_together(self._first)
-        self._before = source.rows_before(self._first)
-        self._numbers = len(str(min(self._last + AROUND, self._total) - self._before))
+        self._numbers = len(str(min(self._last + AROUND, self._total) - self._top + 1))
 
     def lines(self) -> Iterator[str]:
         tall = self._last > self._first
@@ -62,7 +62,7 @@ class _Excerpt:
         if hidden:
             rows[TALLEST // 2 : -1] = []
         start = self._column(self._first, self._start)
-        whole_line = not self._source.line(self._first)[: self._start - 1].strip()
+        whole_line = not self._source.shown(self._first)[: self._start - 1].strip()
         for row in rows:
             if hidden and row == self._last:
                 yield self._gap()
@@ -74,7 +74,7 @@ class _Excerpt:
         yield self._row(None, self._mark("|" + "_" * min(end, WIDEST) + "^"))
 
     def _row(self, row: int | None, content: str) -> str:
-        number = "" if row is None else row - self._before
+        number = "" if row is None else row - self._top + 1
         gutter = f"{number!s:>{self._numbers}} |"
         return f"{paint(gutter, Ink.GUTTER, color=self._color)} {content}".rstrip()
 
@@ -90,7 +90,7 @@ class _Excerpt:
 
     def _column(self, row: int, column: int) -> int:
         """Where (from 0) the 1-based column of the source is shown."""
-        return width(printable(self._source.line(row)[: column - 1]))
+        return width(printable(self._source.shown(row)[: column - 1]))
 
 
 def _crop(line: str, cut: int = 0) -> str:

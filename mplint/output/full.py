@@ -77,7 +77,7 @@ def _hunk(source: SourceFile, edits: list[Edit], context: Context) -> Iterator[s
     before = source.text[start:stop]
     after = apply_edits(before, [(Span(e.span.start - start, e.span.end - start), e.content) for e in edits])
     old, new = _NEWLINE.split(before), _NEWLINE.split(after)
-    number = first - source.rows_before(first)
+    number = first - source.rows_together(first)[0] + 1
     for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind != "equal":
             removed = [(f"{number + i + n:>4} - ", line, Ink.REMOVED) for n, line in enumerate(old[i:j])]

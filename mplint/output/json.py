@@ -25,7 +25,7 @@ def _finding(finding: Finding, context: Context) -> dict[str, object]:
         "message": finding.message,
         "url": None,  # the pages are in `mplint rule CODE`; they have no address on the web yet
         "filename": context.filename(finding.path),
-        "cell": context.cell(finding.path, finding.span.start),
+        "cell": context.location(finding.path, finding.span.start).cell,
         "location": _location(finding.path, finding.span.start, context),
         "end_location": _location(finding.path, finding.span.end, context),
         "fix": fix
@@ -34,7 +34,7 @@ def _finding(finding: Finding, context: Context) -> dict[str, object]:
             "message": fix.message,
             "edits": [_edit(edit, finding, context) for edit in fix.edits],
         },
-        "noqa_row": context.row_and_column(finding.path, last_character)[0],
+        "noqa_row": context.location(finding.path, last_character).row,
         "policy": finding.policy,
         "keras": finding.keras,
         "trace": list(finding.trace),
@@ -53,5 +53,5 @@ def _edit(edit: Edit, finding: Finding, context: Context) -> dict[str, object]:
 
 
 def _location(path: Path, offset: int, context: Context) -> dict[str, int]:
-    row, column = context.row_and_column(path, offset)
-    return {"row": row, "column": column}
+    location = context.location(path, offset)
+    return {"row": location.row, "column": location.column}

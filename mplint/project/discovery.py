@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from mplint.settings import EXCLUDE
 from mplint.source.file import SourceError, absolute
+from mplint.source.notebook import SUFFIX as NOTEBOOK
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyw", ".ipynb")
+SUFFIXES = (".py", ".pyw", NOTEBOOK)
 
 
 class Exclusions:

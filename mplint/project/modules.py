@@ -112,8 +112,12 @@ class Project:
             kept.glances[read] = read(source.text)
         return cast(_T, kept.glances[read])
 
+    def code(self, path: Path) -> bytes:
+        """The Python of a file: its bytes, or the program of a notebook. Raises SourceError."""
+        return self.glance(path, str.encode) if path.suffix == NOTEBOOK else self.data(path)
+
     def mentions(self, path: Path, *needles: bytes) -> bool:
-        """Whether the bytes of a file hold any of `needles`. A file that cannot be read mentions nothing."""
+        """Whether the code of a file holds any of `needles`. A file that cannot be read mentions nothing."""
         path, kept = self._keep(path)
         data: bytes | None = None
         for needle in needles:
@@ -121,7 +125,7 @@ class Project:
             if found is None:
                 if data is None:
                     try:
-                        data = self.data(path)
+                        data = self.code(path)
                     except SourceError:
                         data = b""
                 found = kept.mentions[needle] = needle in data

@@ -56,6 +56,21 @@ class Syntax:
     column: int
 
 
+@dataclass(frozen=True)
+class Location:
+    """A place as the author of a file sees it, all of it 1-based; in a notebook each cell counts its own rows."""
+
+    cell: int | None
+    """The place of the cell among all cells; None in a file that is no notebook."""
+    row: int
+    column: int
+
+    @property
+    def where(self) -> str:
+        """The row as messages name it: `14`, in a notebook `cell 3:14`."""
+        return f"{self.row}" if self.cell is None else f"cell {self.cell}:{self.row}"
+
+
 class ParseFault(Exception):
     """The text of a file cannot be parsed."""
 
@@ -191,24 +206,14 @@ class SourceFile:
         row = bisect_right(self._line_starts, offset)
         return row, offset - self._line_starts[row - 1] + 1
 
-    def cell(self, row: int) -> int | None:
-        """The cell of a notebook that a row stands in, counted from 1; None in any other file."""
-        return None
-
-    def rows_before(self, row: int) -> int:
-        """How many rows stand before those that are counted with `row`: in a notebook each cell counts its own."""
-        return 0
+    def location(self, offset: int) -> Location:
+        """Where its author sees an offset."""
+        return Location(None, *self.position(offset))
 
     def rows_together(self, row: int) -> tuple[int, int]:
-        """The first and the last row that belong together with `row`: a cell, or the whole file."""
+        """The first and the last row that are counted with `row`: those of a cell, or of the whole file."""
         rows, column = self.position(len(self.text))
         return 1, rows - (column == 1)
-
-    def where(self, offset: int) -> str:
-        """The row of an offset as messages name it: `14`, in a notebook `cell 3:14`."""
-        row, _ = self.position(offset)
-        cell = self.cell(row)
-        return f"{row}" if cell is None else f"cell {cell}:{row - self.rows_before(row)}"
 
     def offset(self, row: int, column: int) -> int:
         """The offset of a 1-based row and column, inside the text."""
@@ -224,7 +229,7 @@ class SourceFile:
         return self.text[start:end].rstrip("\r\n")
 
     def shown(self, row: int) -> str:
-        """The text of a row as its author sees it."""
+        """The text of a row (1-based) as its author sees it."""
         return self.line(row)
 
     @cached_property

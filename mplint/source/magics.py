@@ -12,7 +12,7 @@ _CELL: Final = re.compile(r"%%(?P<name>\w*)")
 _PYTHON_CELLS: Final = frozenset({"time", "timeit", "capture", "prun", "python", "python3", "debug", "memit", "mprun"})
 """Cell magics whose cell is run as Python here."""
 _ASSIGNED: Final = re.compile(r"(?P<target>\s*[A-Za-z_][\w.\[\], ]*=\s*)[!%]")
-_LINE: Final = re.compile(r"(?P<indent>\s*)(?P<magic>[!%?]|[\w.*]+\s*\?\??\s*$)")
+_LINE: Final = re.compile(r"(?P<indent>\s*)(?:[!%?]|[\w.*]+\s*\?\??\s*$)")
 _RUN: Final = re.compile(r"\s*%run\s+(?:-\w\s+)*['\"]?(?P<module>[A-Za-z_]\w*)\.py\b")
 _PLAIN: Final = re.compile(r"\s*%(?:time|timeit|prun)\s+(?P<statement>[A-Za-z_(\[].*)")
 
@@ -87,7 +87,7 @@ def _goes_on(text: str) -> bool:
     except tokenize.TokenError as error:
         return "EOF in multi-line" in str(error) or "unterminated triple-quoted" in str(error)
     except (SyntaxError, ValueError):
-        return False
+        pass  # no Python, which is not for us to tell
     return False
 
 

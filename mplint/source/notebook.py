@@ -15,16 +15,18 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from mplint.source.file import ParseFault, SourceError, SourceFile, Syntax
+from mplint.source.file import Location, ParseFault, SourceError, SourceFile, Syntax
 from mplint.source.magics import indentation, masked
 
 SUFFIX: Final = ".ipynb"
 
 _DECODER: Final = json.JSONDecoder(strict=False)
+_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _CHARACTER: Final = re.compile(r"\\u[0-9A-Fa-f]{4}|\\.|[^\\]", re.DOTALL)
 
@@ -38,11 +40,10 @@ class _Cell:
     end: int
     source: str | list[str]
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
         """The lines of the source, each with its line feed; the last may have none."""
-        text = self.source if isinstance(self.source, str) else "".join(self.source)
-        return re.findall(r"[^\n]*\n|[^\n]+", text)
+        return _LINE.findall(self.source if isinstance(self.source, str) else "".join(self.source))
 
 
 class Notebook(SourceFile):
@@ -55,23 +56,21 @@ class Notebook(SourceFile):
         while any(self._mark in line for cell in self._cells for line in cell.lines):
             self._mark += "%"
         self._masked: list[list[str]] = []
-        faults: list[tuple[int, Syntax]] = []
-        for place, cell in enumerate(self._cells):
+        self._starts: list[int] = []
+        rows: list[str] = []
+        faults: list[Syntax] = []
+        for cell in self._cells:
+            rows.append(f"{self._mark} {cell.number}\n")
+            self._starts.append(len(rows))
             lines = [_ended(line) for line in masked(cell.lines)]
             syntax = _fault(path, "".join(lines))
             if syntax is not None:
-                faults.append((place, syntax))
+                faults.append(Syntax(syntax.message, len(rows) + syntax.row, 1))
                 lines = ["#\n"] * len(lines)
             self._masked.append(lines)
-        parts: list[str] = []
-        self._starts: list[int] = []
-        row = 1
-        for cell, lines in zip(self._cells, self._masked, strict=True):
-            self._starts.append(row)
-            parts += (f"{self._mark} {cell.number}\n", *lines)
-            row += 1 + len(lines)
-        super().__init__(path, "".join(parts), bom=bom)
-        self.faults = tuple(Syntax(syntax.message, self._starts[place] + syntax.row, 1) for place, syntax in faults)
+            rows += lines
+        super().__init__(path, "".join(rows), bom=bom)
+        self.faults = tuple(faults)
 
     @classmethod
     def from_bytes(cls, path: Path, data: bytes) -> Notebook:
@@ -91,51 +90,43 @@ class Notebook(SourceFile):
             raise SourceError(self.path, "cannot be rewritten: the change would reach over the end of a cell")
         raw = self._raw
         for cell, before, program in reversed(list(zip(self._cells, self._masked, programs, strict=True))):
-            after = re.findall(r"[^\n]*\n|[^\n]+", program)
+            after = _LINE.findall(program)
             if after != before:
-                outer = indentation(cell.lines)
-                kept = [
-                    (old, line if old is not None or not line.strip() else outer + line)
-                    for old, line in _kept(before, after)
-                ]
-                written = _Writer(raw, cell).written(kept)
-                raw = raw[: cell.start] + written + raw[cell.end :]
+                raw = raw[: cell.start] + _Writer(raw, cell).written(before, after) + raw[cell.end :]
         data = raw.encode("utf-8")
         return BOM_UTF8 + data if self.bom else data
 
-    def cell(self, row: int) -> int | None:
-        """The place of the cell, among all cells of the notebook, that a row of the program stands in."""
-        index = bisect_right(self._starts, row) - 1
-        return self._cells[index].number if index >= 0 else None
+    def location(self, offset: int) -> Location:
+        """The cell, and the row and column in it."""
+        row, column = self.position(offset)
+        if not self._cells:
+            return Location(None, row, column)
+        cell, first = self._at(row)
+        outer = indentation(cell.lines)  # which the program is without
+        return Location(cell.number, row - first + 1, column + len(outer) * self.shown(row).startswith(outer))
 
     def shown(self, row: int) -> str:
         """The line as it stands in its cell."""
-        index = bisect_right(self._starts, row) - 1
-        lines = self._cells[index].lines if index >= 0 else []
-        place = row - self._starts[index] - 1 if index >= 0 else -1
-        return lines[place].rstrip("\r\n") if 0 <= place < len(lines) else self.line(row)
-
-    def rows_before(self, row: int) -> int:
-        """How many rows of the program stand before the first of the row's cell."""
-        index = bisect_right(self._starts, row) - 1
-        return self._starts[index] if index >= 0 else 0
+        if not self._cells:
+            return self.line(row)
+        cell, first = self._at(row)
+        return cell.lines[row - first].rstrip("\r\n") if 0 <= row - first < len(cell.lines) else self.line(row)
 
     def rows_together(self, row: int) -> tuple[int, int]:
         """The first and the last row of the program that stand in one cell with `row`."""
-        index = max(bisect_right(self._starts, row) - 1, 0)
-        first = self._starts[index] + 1 if self._starts else 1
-        return first, first + len(self._masked[index]) - 1 if self._masked else 1
+        if not self._cells:
+            return super().rows_together(row)
+        cell, first = self._at(row)
+        return first, first + len(cell.lines) - 1
+
+    def _at(self, row: int) -> tuple[_Cell, int]:
+        """The cell that a row of the program stands in, and the row of its first line."""
+        index = bisect_right(self._starts, row) - 1
+        return self._cells[index], self._starts[index] + 1
 
 
-def _kept(before: Sequence[str], after: Sequence[str]) -> list[tuple[int | None, str]]:
-    """The new lines of a cell, each with the number of the old line that it is."""
-    found: list[tuple[int | None, str]] = []
-    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind == "equal":
-            found += [(old, before[old]) for old in range(i, j)]
-        else:
-            found += [(None, line) for line in after[k:m]]
-    return found
+_Line = tuple[int | None, str]
+"""A line to be written, and the number of the old line that it is; None of a new one."""
 
 
 class _Writer:
@@ -145,30 +136,33 @@ class _Writer:
         self._raw, self._cell = raw, cell
         self._ascii = raw.isascii()
 
-    def written(self, kept: Sequence[tuple[int | None, str]]) -> str:
-        """The value of `source` for the lines `kept`: those with a number as they were."""
+    def written(self, before: Sequence[str], after: Sequence[str]) -> str:
+        """The value of `source` where the lines `before` of the program have become `after`."""
         old = self._cell.lines
         ends = bool(old) and old[-1].endswith("\n")
-        lines: list[tuple[int | None, str]] = []
+        lines: list[_Line] = []
+        kept = list(self._kept(before, after))
         for place, (number, line) in enumerate(kept):
-            text = old[number] if number is not None else line
-            if place == len(kept) - 1 and not ends:
-                text = text.removesuffix("\n")
-            elif not text.endswith("\n"):
-                text += "\n"
+            text = _ended(line) if ends or place < len(kept) - 1 else line.removesuffix("\n")
             lines.append((number if number is not None and text == old[number] else None, text))
-        if isinstance(self._cell.source, str):
-            return self._as_string(lines)
-        return self._as_list(lines, old)
+        return self._as_string(lines) if isinstance(self._cell.source, str) else self._as_list(lines)
 
-    def _as_string(self, lines: Sequence[tuple[int | None, str]]) -> str:
+    def _kept(self, before: Sequence[str], after: Sequence[str]) -> Iterator[_Line]:
+        """The lines as they stand in the cell: the old ones as they are, new ones indented as the cell is."""
+        outer = indentation(self._cell.lines)
+        for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if kind == "equal":
+                yield from ((number, self._cell.lines[number]) for number in range(i, j))
+            else:
+                yield from ((None, outer + line if line.strip() else line) for line in after[k:m])
+
+    def _as_string(self, lines: Sequence[_Line]) -> str:
         before = _raw_lines(self._raw[self._cell.start + 1 : self._cell.end - 1])
         return '"' + "".join(self._escaped(text) if number is None else before[number] for number, text in lines) + '"'
 
-    def _as_list(self, lines: Sequence[tuple[int | None, str]], old: Sequence[str]) -> str:
+    def _as_list(self, lines: Sequence[_Line]) -> str:
         spans = list(_items(self._raw, self._cell.start))
-        aligned = list(self._cell.source) == list(old)
-        if not spans or not aligned:  # not as Jupyter writes it: a line an element, from now on
+        if self._cell.source != self._cell.lines:  # not as Jupyter writes it: a line an element, from now on
             lines = [(None, text) for _, text in lines]
         opening = self._raw[self._cell.start + 1 : spans[0][0]] if spans else ""
         closing = self._raw[spans[-1][1] : self._cell.end - 1] if spans else ""

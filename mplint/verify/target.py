@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mplint.errors import MplintError
+from mplint.source.notebook import SUFFIX as NOTEBOOK
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -47,6 +48,6 @@ class Target:
 
 
 def _python_file(path: Path) -> Path:
-    if path.suffix == ".ipynb":
+    if path.suffix == NOTEBOOK:
         raise MplintError(f"{path} is a notebook: they cannot be verified yet, a Python file can")
     return path

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.generator.batch import judge_batch
-from tests.generator.opinion import opinion
+from tests.generator.judge import EITHER, PERHAPS, fault_of
+from tests.generator.opinion import OTHER, SOFTMAX, opinion
 from tests.generator.program import write
 from tests.generator.verdict import Disagreement, Tally
 
@@ -52,6 +53,26 @@ def test_mplint_looks_at_all_of_them() -> None:
     for generation in GENERATIONS:
         for seed in range(100, 150):
             assert not isinstance(opinion(write(generation, seed)), Disagreement)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "softmax", "fault"),
+    [
+        ("float32", None, None),
+        ("float32", "float32", None),
+        ("float16", None, OTHER),
+        ("float16", "float32", OTHER),
+        ("float32", "bfloat16", SOFTMAX),
+        ("float16", "hidden", EITHER),
+        ("float32", "hidden", None),
+        ("float16", "several float16", EITHER),
+        ("float32", "several float16", PERHAPS),
+        ("float32", "several float32", None),
+        ("float16", "several float32", OTHER),
+    ],
+)
+def test_what_the_judge_sees_in_an_output(dtype: str, softmax: str | None, fault: str | None) -> None:
+    assert fault_of(dtype, softmax) == fault
 
 
 @pytest.mark.verify

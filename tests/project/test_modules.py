@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -300,3 +301,16 @@ def test_files_outside_the_root_can_be_asked_about(tmp_path: Path) -> None:
     assert here.module_name(tmp_path / "else" / "b.py") == "b"
     assert here.imports(tmp_path / "else" / "b.py") == {tmp_path / "else" / "c.py", tmp_path / "root" / "a.py"}
     assert not here.is_test(tmp_path / "else" / "b.py")
+
+
+def test_a_notebook_is_no_module_and_says_what_its_cells_say(tmp_path: Path) -> None:
+    """Not what their outputs hold, nor how JSON writes it."""
+    cell = {"cell_type": "code", "source": ['dtype = "half"\n'], "outputs": [{"text": "mixed_float16"}]}
+    book, script = tmp_path / "book.ipynb", tmp_path / "run.py"
+    book.write_text(json.dumps({"cells": [cell]}))
+    script.write_text("import book\n")
+    project = Project(tmp_path, [book, script])
+    assert project.mentions(book, b'"half"')
+    assert not project.mentions(book, b"mixed_float16")
+    assert project.resolve("book", 0, script) == "book"
+    assert not project.importers(book)

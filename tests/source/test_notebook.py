@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from mplint.fixer import fix, write
 from mplint.project.modules import Project
 from mplint.settings import Settings
-from mplint.source.file import SourceError
+from mplint.source.file import Location, SourceError
 from mplint.source.notebook import Notebook
 
-PATH = Path("/work/book.ipynb")
+PATH = Path("/program/book.ipynb")
 SETTER = "keras.mixed_precision.set_global_policy('mixed_float16')"
 MODEL = "model = keras.Model(inputs, keras.layers.Dense(3)(inputs))"
 CELLS = (
@@ -76,12 +76,11 @@ def test_the_program() -> None:
 def test_rows_are_those_of_the_cell() -> None:
     book = read(STYLES["in one line"])
     at = book.text.index("model =")
-    row, column = book.position(at)
-    assert (book.cell(row), row - book.rows_before(row), column) == (5, 3, 1)
-    assert book.where(at) == "cell 5:3"
+    row, _ = book.position(at)
+    assert book.location(at) == Location(5, 3, 1)
     assert book.rows_together(row) == (row - 2, row)
     assert book.shown(row - 1) == "files = !ls"
-    assert book.where(book.text.index("from")) == "cell 2:2"
+    assert book.location(book.text.index("from")).where == "cell 2:2"
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -144,6 +143,11 @@ def test_a_line_that_looks_like_the_mark_of_a_cell() -> None:
     assert b"x = 3" in before.encode(before.text.replace("x = 1", "x = 3"))
 
 
+def test_the_end_of_the_program_has_a_place() -> None:
+    book = read(STYLES["in one line"])
+    assert book.location(len(book.text)) == Location(5, 4, 1)
+
+
 def test_a_change_over_the_end_of_a_cell_is_refused() -> None:
     before = read(STYLES["in one line"])
     with pytest.raises(SourceError, match="over the end of a cell"):
@@ -195,13 +199,14 @@ def test_a_cell_that_is_no_python_is_left_out() -> None:
     before = read(json.dumps(book([("code", "x = 1\n"), ("code", "View it:\nhere (\n"), ("code", "y = 2\n")])).encode())
     assert before.text == "# %% cell 1\nx = 1\n# %% cell 2\n#\n#\n# %% cell 3\ny = 2\n"
     (fault,) = before.faults
-    assert (fault.row, before.cell(fault.row), before.rows_before(fault.row)) == (4, 2, 3)
+    assert before.location(before.offset(fault.row, fault.column)) == Location(2, 1, 1)
 
 
 def test_a_cell_may_be_indented_as_a_whole() -> None:
     """As IPython does, the first line's indentation is taken from all; new lines get it."""
     before = read(json.dumps(book([("code", "  if x:\n      y = 1\n  z = 2\n")])).encode())
     assert before.text == "# %% cell 1\nif x:\n    y = 1\nz = 2\n"
+    assert before.location(before.text.index("1\nz")) == Location(1, 2, 11)
     written = json.loads(before.encode(before.text.replace("    y = 1\n", "    y = 3\n    w = 4\n")))
     assert written["cells"][0]["source"] == ["  if x:\n", "      y = 3\n", "      w = 4\n", "  z = 2\n"]
 

@@ -43,7 +43,7 @@ _CASTS: Final = frozenset(
     {"tensorflow.cast", "keras.ops.cast", "keras.backend.cast", "tensorflow.dtypes.cast", "tensorflow.saturate_cast",
      "tensorflow.dtypes.saturate_cast", "keras.ops.convert_to_tensor", "tensorflow.convert_to_tensor"}
 )  # fmt: skip
-_OPERATOR: Final = "operator."
+_BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
 _MOST_PARTS: Final = 64
 """A tensor cut into more parts than this is a sequence of unknown length."""
@@ -188,7 +188,7 @@ def outcome(
     else:
         given = [_operand(m, value) for value in operands]
     result = operation.result(given, symbolic=bool(symbolic))
-    if symbolic and isinstance(result, str) and not path.startswith(_OPERATOR):
+    if symbolic and isinstance(result, str) and not path.startswith(_BY_SYMBOL):
         real = operation.result(given, symbolic=False)
         if isinstance(real, str) and real != result:
             return None  # a KerasTensor says one thing, and what the model computes is another
