@@ -39,6 +39,7 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     choice,
+    derived,
     options,
 )
 
@@ -393,6 +394,8 @@ class Machine:
             merged = merge_contents(contents)
             if isinstance(merged, Unknown):
                 self.lose(content for content in contents if isinstance(content, Value))
+                if symbols and merged.symbol is None:  # asked twice, it is the same both times
+                    return derived("met", Unknown(symbols[0]), *contents)
             return merged
 
         return join(states, merge)

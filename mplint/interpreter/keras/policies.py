@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _FLOATX: Final = (GLOBAL, "floatx")
 _HELD: Final = (GLOBAL, "@policy held")
 """Whether a policy was set: then `set_floatx` does not change it any more."""
+_PLAIN: Final = frozenset({"keras.DTypePolicy", "keras.FloatDTypePolicy", "keras.mixed_precision.experimental.Policy"})
+"""Policies that are their name: one of the first releases, too. Others quantize, or are a mapping."""
 _REASSIGNED: Final = "@reassigned"
 """The field of a layer or model in a graph that runs under another policy than when the graph was made."""
 _DEFAULT: Final = Policy("float32")
@@ -109,7 +111,7 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     value = arguments.get("name", 0)
     if value is None:
         return Policy(None)
-    if callee.path not in ("keras.DTypePolicy", "keras.FloatDTypePolicy"):
+    if callee.path not in _PLAIN:
         return Policy(None)
     if not check_name(m, value, "constructor", place):
         return Policy(None)
