@@ -253,7 +253,7 @@ def run(
         return items
     if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
         return UNKNOWN if code.is_abstract else NEVER
-    return m.one_of(values)
+    return m.one_of(values, symbols)
 
 
 def raised_in(m: Machine) -> int:

@@ -23,7 +23,7 @@ from mplint.interpreter.classes import (
 )
 from mplint.interpreter.code import target_names
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
-from mplint.interpreter.conditions import condition, truth
+from mplint.interpreter.conditions import condition, symbol_of, truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
 from mplint.interpreter.keras.names import is_callable, is_known
@@ -560,8 +560,11 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
         return left if isinstance(left, Unknown) else UNKNOWN  # `x and True`, `x or False`: decided by x alone
     if isinstance(left, Unknown) and isinstance(right, Unknown):
         return derived("and" if is_and else "or", left, right)
-    # `x or default`: an unknown x keeps the default as an alternative
-    return m.one_of([left, right])
+    # `x or default`, `x and value`: x decides which of the two it is
+    symbol = symbol_of(left)
+    symbols = (symbol,) if symbol else ()
+    m.join_values([left, right], symbols)
+    return m.one_of([left, right], symbols)
 
 
 def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
@@ -601,7 +604,7 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
     symbols = (symbol,) if symbol else ()
     m.alternatives([arm(node.body, True), arm(node.orelse, False)], symbols)
     m.join_values(values, symbols)
-    return m.one_of(values)
+    return m.one_of(values, symbols)
 
 
 def _walrus(m: Machine, frame: Frame, node: cst.NamedExpr) -> Value:

@@ -392,20 +392,19 @@ class Machine:
             if self.may_split and symbols:
                 self._tell_apart(symbols[0], contents, always=cell == POLICY)
             merged = merge_contents(contents)
-            if isinstance(merged, Unknown):
-                self.lose(content for content in contents if isinstance(content, Value))
-                if symbols and merged.symbol is None:  # asked twice, it is the same both times
-                    return derived("met", Unknown(symbols[0]), *contents)
-            return merged
+            return self._met(merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
         return join(states, merge)
 
-    def one_of(self, values: list[Value]) -> Value:
-        """One of `values`, the results of branches; what becomes unknown by that is out of sight."""
+    def one_of(self, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
+        """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
         result = choice(values)
-        if isinstance(result, Unknown):
-            self.lose(values)
-        return result
+        return self._met(result, values, symbols) if isinstance(result, Unknown) else result
+
+    def _met(self, merged: Unknown, contents: Sequence[object], symbols: Sequence[Symbol]) -> Unknown:
+        """The unknown in which `contents` meet behind `symbols`: whoever asks for it twice asks for one thing."""
+        self.lose(content for content in contents if isinstance(content, Value))
+        return derived("met", Unknown(symbols[0]), *contents) if symbols and merged.symbol is None else merged
 
     def lose(self, values: Iterable[Value]) -> None:
         """Note that objects cannot be told from something unknown any more."""
