@@ -13,6 +13,7 @@ from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatter
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.keras import strategies
+from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
@@ -458,6 +459,14 @@ class Machine:
             if decided:
                 return candidate
         return value
+
+    def fails_to_find(self, spelled: str) -> bool:
+        """Whether a name of a library is not there, where the program would catch that: what then is not known here."""
+        if not is_missing(spelled, self.generation):
+            return False
+        self.program.note_asked(self.stack[-1].frame.source.path, known=True)
+        self.raised[-1].append(self.capture())
+        return True
 
     # -- what happened
 

@@ -58,6 +58,8 @@ class Program:
         """Functions that are run once for the same arguments."""
         self.hooks: frozenset[str] = frozenset()
         """Those of `code.HOOKS` that some class of the program defines."""
+        self.asked: dict[Path, bool] = {}
+        """The files that ask for the generation of Keras, or a version, and whether all the answers are known."""
         self.counters: dict[cst.CSTNode, frozenset[str]] = {}
         """The variables that each loop counts in."""
         self.literals: dict[int, Const] = {}
@@ -81,6 +83,10 @@ class Program:
     def sets_legacy_switch(self) -> bool:
         """Whether the program decides by itself that `tf.keras` is tf_keras."""
         return any(self.project.mentions(path, b"TF_USE_LEGACY_KERAS") for path in self.project.files)
+
+    def note_asked(self, path: Path, *, known: bool) -> None:
+        """Note that the file asks which Keras there is, and whether that could be told."""
+        self.asked[path] = known and self.asked.get(path, True)
 
     def source(self, path: Path) -> SourceFile:
         """The file `path`."""
