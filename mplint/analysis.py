@@ -154,6 +154,7 @@ class _Analysis:
 
     def __init__(self, project: Project, targets: Sequence[Path], settings: Settings) -> None:
         self._project = project
+        self._program = Program(project)
         self._targets = tuple(dict.fromkeys(targets))
         self._wanted = frozenset(targets)
         self._settings = settings
@@ -161,10 +162,11 @@ class _Analysis:
         self._failures: list[Failure] = []
         self._generations: dict[Path, str | None] = {}
         self._silences: dict[Path, Silence] = {}
+        self._for_both: dict[tuple[Path, Path], bool] = {}
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
-        program = Program(self._project)
+        program = self._program
         started = time.process_time()
         found = explore(program, self._wanted, self._generations_of, self._settings.assume_policy)
         self._timing.phases["interpret"] = time.process_time() - started
@@ -245,12 +247,21 @@ class _Analysis:
                 self._is_silenced(place.source, code, place.source.statement(place.node))
 
     def _holds(self, place: Place, reports: list[tuple[World, Fault, Rule]]) -> bool:
-        """A fault in one generation only is none where the generation is not known."""
+        """A fault in one generation only is none where the generation is not known, unless the code asks for it."""
         if self._generation(place.source.path) is not None:
             return True
         return {world.generation for world, _, _ in reports} == {"2", "3"} or any(
-            self._generation(world.path) is not None for world, _, _ in reports
+            self._generation(world.path) is not None or self._is_for_both(place.source.path, world.path)
+            for world, _, _ in reports
         )
+
+    def _is_for_both(self, path: Path, entry: Path) -> bool:
+        """Whether the file, or the program that starts at `entry`, has branches for each generation."""
+        key = path, entry
+        if key not in self._for_both:
+            files = {path, entry, *self._project.closure(path), *self._project.closure(entry)}
+            self._for_both[key] = any(map(self._program.is_for_both, files)) and not files & self._program.guesses
+        return self._for_both[key]
 
     def _finding(
         self,
@@ -390,7 +401,13 @@ class _Analysis:
         if cut:
             more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
             yield f"{self._name(cut[0])}{more} does more than can be followed: not everything in it was checked"
-        unclear = sorted({world.path for world in worlds if self._generation(world.path) is None})
+        unclear = sorted(
+            {
+                world.path
+                for world in worlds
+                if self._generation(world.path) is None and not self._is_for_both(world.path, world.path)
+            }
+        )
         if unclear:
             yield (
                 f"the generation of Keras is not clear for {self._name(unclear[0])}"

@@ -130,9 +130,10 @@ def _in_library(m: Machine, value: Api, name: str) -> bool | None:
     living = keras_api.generations(f"{value.path}.{name}") if keras_api.kind(value.path) is not None else None
     if not living:
         return None
+    there = m.generation in living
     if len(living) == 1:
-        m.program.note_asked(m.stack[-1].frame.source.path, known=True)
-    return m.generation in living
+        m.note_answer(f"{value.path}.{name}", there)
+    return there
 
 
 def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:

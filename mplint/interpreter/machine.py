@@ -460,11 +460,17 @@ class Machine:
                 return candidate
         return value
 
+    def note_answer(self, question: object, answer: object) -> None:
+        """Note what the running file has asked, and what it is told in this generation of Keras."""
+        self.program.answers.setdefault((self.stack[-1].frame.source.path, question), {})[self.generation] = answer
+
     def fails_to_find(self, spelled: str) -> bool:
         """Whether a name of a library is not there, where the program would catch that: what then is not known here."""
-        if not is_missing(spelled, self.generation):
+        missing = is_missing(spelled, self.generation)
+        if missing or is_missing(spelled, "2" if self.generation == "3" else "3"):
+            self.note_answer(spelled, not missing)
+        if not missing:
             return False
-        self.program.note_asked(self.stack[-1].frame.source.path, known=True)
         self.raised[-1].append(self.capture())
         return True
 

@@ -58,8 +58,10 @@ class Program:
         """Functions that are run once for the same arguments."""
         self.hooks: frozenset[str] = frozenset()
         """Those of `code.HOOKS` that some class of the program defines."""
-        self.asked: dict[Path, bool] = {}
-        """The files that ask for the generation of Keras, or a version, and whether all the answers are known."""
+        self.answers: dict[tuple[Path, object], dict[str, object]] = {}
+        """What files ask of the versions of libraries, and the answers, by the generation of Keras."""
+        self.guesses: set[Path] = set()
+        """The files that make something of a version that cannot be followed."""
         self.counters: dict[cst.CSTNode, frozenset[str]] = {}
         """The variables that each loop counts in."""
         self.literals: dict[int, Const] = {}
@@ -84,9 +86,11 @@ class Program:
         """Whether the program decides by itself that `tf.keras` is tf_keras."""
         return any(self.project.mentions(path, b"TF_USE_LEGACY_KERAS") for path in self.project.files)
 
-    def note_asked(self, path: Path, *, known: bool) -> None:
-        """Note that the file asks which Keras there is, and whether that could be told."""
-        self.asked[path] = known and self.asked.get(path, True)
+    def is_for_both(self, path: Path) -> bool:
+        """Whether the file asks for the generation of Keras, and is told, and so is written for both."""
+        return path not in self.guesses and any(
+            asker == path and len(set(answers.values())) > 1 for (asker, _), answers in self.answers.items()
+        )
 
     def source(self, path: Path) -> SourceFile:
         """The file `path`."""

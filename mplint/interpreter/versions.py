@@ -208,10 +208,9 @@ def apply(m: Machine, function: Callable[..., object], args: tuple[Value, ...], 
     try:
         rows = [[_case(m, value, index) for value in args] for index in range(count)]
         results = [function(*row) for row in rows]
-    except NotKnown:
+    except Exception:  # noqa: BLE001  (something unknown beside it, or the program's own error)
+        m.program.guesses.add(place.source.path)
         return Unknown(symbol) if symbol is not None else UNKNOWN
-    except Exception:  # noqa: BLE001  (the program's own error)
-        return UNKNOWN
     return _value(m, results, symbol, place)
 
 
@@ -239,11 +238,11 @@ def _case(m: Machine, value: Value, index: int) -> object:
             return concrete(m, value)
 
 
-def _value(m: Machine, results: list[object], symbol: Symbol | None, place: Place) -> Value:
-    """The value for what came out for each release."""
+def _value(m: Machine, results: list[object], symbol: Symbol | None, place: Place, at: int | None = None) -> Value:
+    """The value for what came out for each release, `at` a position in what came out at `place`."""
     kept = [result for result in results if result is not _LEFT_OUT]
     if len(kept) < len(results) and len(set(kept)) != 1:
-        m.program.note_asked(m.stack[-1].frame.source.path, known=False)
+        m.program.guesses.add(place.source.path)
         return UNKNOWN if symbol is None else Unknown(symbol)
     if len({type(result) for result in kept}) > 1:
         return UNKNOWN
@@ -252,15 +251,18 @@ def _value(m: Machine, results: list[object], symbol: Symbol | None, place: Plac
             rows = [tuple(row) for row in kept if isinstance(row, (tuple, list))]
             if len({len(row) for row in rows}) > 1:
                 return UNKNOWN
-            named = (None if symbol is None else Symbol("item", symbol, at) for at in range(len(rows[0])))
-            columns = zip(zip(*rows, strict=True), named, strict=True)
-            items = Tuple(tuple(_value(m, list(column), name, place) for column, name in columns))
+            items = Tuple(
+                tuple(
+                    _value(m, list(column), None if symbol is None else Symbol("item", symbol, Const(i)), place, i)
+                    for i, column in enumerate(zip(*rows, strict=True))
+                )
+            )
             return m.new_list(place, items) if isinstance(kept[0], list) else items
         case Release():
             return Varying(tuple(results), symbol)
         case bool() | int() | float() | str():
             if all(result == kept[0] for result in kept):
-                m.program.note_asked(m.stack[-1].frame.source.path, known=True)
+                m.program.answers.setdefault((place.source.path, (place, at)), {})[m.generation] = kept[0]
                 return Const(kept[0])
             return Varying(tuple(results), symbol)
         case _:
@@ -272,5 +274,4 @@ def truth(m: Machine, value: Varying) -> bool | None:
     outcomes = {bool(case) for case in value.cases}
     if len(outcomes) == 1:
         return outcomes.pop()
-    m.program.note_asked(m.stack[-1].frame.source.path, known=False)
     return m.decide(value.symbol)

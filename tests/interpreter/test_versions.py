@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from mplint.interpreter.program import Program
 from mplint.interpreter.trace import PolicySet
+from mplint.interpreter.worlds import run_script
+from mplint.project.modules import Project
 from tests.interpreter.programs import ROOT, plain, worlds
 
 HEAD = """
@@ -35,12 +38,11 @@ def outcomes(expression: str) -> list[object]:
     """What `expression` is in Keras 2 and in Keras 3; `...` where that is not known."""
     found: list[object] = []
     for generation in ("2", "3"):
-        program, runs = worlds(generation, main=f"{HEAD}answer = bool({expression})\n", compat=COMPAT)
+        _, runs = worlds(generation, main=f"{HEAD}answer = bool({expression})\n", compat=COMPAT)
         (world,) = runs
         answer = world.module_bindings(ROOT / "main.py")["answer"]
         value = plain(world, answer)
         found.append(value if isinstance(value, bool) else ...)
-        assert (found[-1] is ...) or True in program.asked.values()
     return found
 
 
@@ -114,12 +116,23 @@ def test_beside_tf_keras_any_tensorflow_may_be_there() -> None:
         assert plain(world, world.module_bindings(ROOT / "main.py")["answer"]) == expected
 
 
-def test_what_is_not_told_is_noted() -> None:
-    text = "import keras\nif keras.__version__ > '3.4':\n    x = 1\nelse:\n    x = 2\n"
-    program, _ = worlds("3", main=text)
-    assert program.asked == {ROOT / "main.py": False}
-    program, _ = worlds("2", main=text)
-    assert program.asked == {ROOT / "main.py": True}
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = keras.__version__ >= '3'\n", True),
+        ("x = hasattr(keras, 'ops')\n", True),
+        ("try:\n    from keras import ops\nexcept ImportError:\n    pass\n", True),
+        ("from keras import ops\n", False),
+        ("x = keras.__version__ >= '2.4'\nprint(keras.__version__)\n", False),
+        ("x = keras.__version__ >= '3'\ny = keras.__version__ >= unknown\n", False),
+    ],
+)
+def test_which_files_are_for_both(text: str, expected: bool) -> None:
+    contents = {ROOT / "main.py": f"import keras\n{text}".encode()}
+    program = Program(Project(ROOT, list(contents), contents))
+    for generation in ("2", "3"):
+        run_script(program, ROOT / "main.py", generation)
+    assert program.is_for_both(ROOT / "main.py") is expected
 
 
 def setters(generation: str, text: str) -> list[list[str | None]]:
