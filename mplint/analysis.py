@@ -27,6 +27,7 @@ from mplint.interpreter.program import Program
 from mplint.interpreter.trace import Known
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
+from mplint.project.generation import Evidence as Generation
 from mplint.project.generation import generation_of
 from mplint.project.modules import Project
 from mplint.settings import Settings
@@ -128,6 +129,14 @@ def rules() -> tuple[RuleInfo, ...]:
     )
 
 
+def evidence_of(project: Project, path: Path, settings: Settings) -> Generation:
+    """Which generation the file at `path` is written for, and why; what is configured goes first."""
+    configured, pattern = settings.keras_for(path)
+    if pattern is not None and configured != "auto":
+        return Generation(configured, f"per-file-keras says {configured} for {pattern}")
+    return generation_of(project, path, configured)
+
+
 def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Report:
     """Check the files `targets` with the facts of the whole project.
 
@@ -168,7 +177,7 @@ class _Analysis:
         """Read, interpret, ask the rules, and keep what was asked for."""
         program = self._program
         started = time.process_time()
-        found = explore(program, self._wanted, self._generations_of, self._settings.assume_policy)
+        found = explore(program, self._wanted, self._generations_of, self._assumed)
         self._timing.phases["interpret"] = time.process_time() - started
         self._failures += [_failure(failure.path, failure.error) for failure in found.failures]
         findings = list(self._unreadable())
@@ -214,9 +223,12 @@ class _Analysis:
 
     def _generation(self, path: Path) -> str | None:
         if path not in self._generations:
-            evidence = generation_of(self._project, path, self._settings.keras)
-            self._generations[path] = evidence.generation
+            self._generations[path] = evidence_of(self._project, path, self._settings).generation
         return self._generations[path]
+
+    def _assumed(self, path: Path) -> str | None:
+        """The policy to take as set at the start of what is run in `path`."""
+        return self._settings.assumed_for(path)[0]
 
     # -- rules
 
@@ -325,7 +337,7 @@ class _Analysis:
         if policy.set_by:
             place = policy.set_by[0]
             return f" ({policy.name} is set at {evidence.row_of(place)})"
-        if policy.name == self._settings.assume_policy:
+        if policy.name in self._settings.assumed_policies:
             return f" ({policy.name} is assumed)"
         return f" ({policy.name})"
 
@@ -389,7 +401,7 @@ class _Analysis:
 
     def _notes(self, worlds: Sequence[World]) -> Iterator[str]:
         if (
-            self._settings.assume_policy is None
+            not self._settings.assumed_policies
             and not any(world.has_policy for world in worlds)
             and any(self._project.mentions(path, *KERAS) for path in self._targets)
         ):

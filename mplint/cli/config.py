@@ -38,5 +38,5 @@ def _plain(value: object) -> object:
     if isinstance(value, (Severity, Path)):
         return str(value)
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
-        return {pattern: list(selectors) for pattern, selectors in value}
+        return {pattern: list(held) if isinstance(held, tuple) else held for pattern, held in value}
     return value

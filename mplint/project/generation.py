@@ -49,8 +49,8 @@ def generation_of(
     """The generation that the file at `path` is written for, or runs with.
 
     In this order: the setting; the Keras that is the project itself; what the file imports and switches, and a notebook
-    installs; the same in the program that it is part of; the project's requirements, nearest file first; what of Keras the file calls; the
-    distributions installed beside mplint (`installed` stands for those: versions by name).
+    installs; the same in the program that it is part of; the project's requirements, nearest file first; what of Keras
+    the file calls; the distributions installed beside mplint (`installed` stands for those: versions by name).
     """
     if settings_keras != "auto":
         return Evidence(settings_keras, f"keras is set to {settings_keras}")
