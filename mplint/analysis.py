@@ -24,6 +24,7 @@ from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
+from mplint.interpreter.reasons import Reasons, described, steps
 from mplint.interpreter.trace import Known
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
@@ -171,6 +172,7 @@ class _Analysis:
         self._failures: list[Failure] = []
         self._generations: dict[Path, str | None] = {}
         self._silences: dict[Path, Silence] = {}
+        self._reasons = Reasons((), project)
         self._for_both: dict[tuple[Path, Path], bool] = {}
 
     def run(self) -> Report:
@@ -233,6 +235,7 @@ class _Analysis:
     # -- rules
 
     def _check(self, worlds: Sequence[World]) -> Iterator[Finding]:
+        self._reasons = Reasons(worlds, self._project)
         evidence = Evidence(worlds, self._settings.output_fix, self._mentioned, self._name)
         seen: dict[tuple[str, Place], list[tuple[World, Fault, Rule]]] = {}
         for rule, _ in _rules():
@@ -282,7 +285,11 @@ class _Analysis:
         evidence: Evidence,
         declined: Sequence[tuple[Path, Span]],
     ) -> Finding:
-        world, fault, rule = min(reports, key=lambda report: (-report[1].severity, _length(report[0], report[1])))
+        def rank(report: tuple[World, Fault, Rule]) -> tuple[int, int]:
+            world, fault, _ = report
+            return -fault.severity, self._reasons.distance(world, fault.policy, place) if fault.policy else 0
+
+        world, fault, rule = min(reports, key=rank)
         generations = {world.generation for world, _, _ in reports}
         severity = fault.severity
         if len(generations) > 1:  # what is true in both, at the lower severity
@@ -297,14 +304,14 @@ class _Analysis:
             rule.code,
             rule.name,
             severity,
-            fault.says + self._origin(policy, evidence),
+            fault.says + self._origin(world, policy, place, generations),
             source.path,
             source.span(place.node),
             source.statement(place.node),
             fix,
             policy.name if policy is not None else None,
             generations.pop() if len(generations) == 1 else None,
-            tuple(_steps(world, policy, evidence)),
+            tuple(self._steps(world, policy, place)),
         )
 
     def _fix(
@@ -330,16 +337,29 @@ class _Analysis:
         )
         return replace(first, applicability=Applicability.DISPLAY) if len(plans) > 1 or touched else first
 
-    def _origin(self, policy: Policy | None, evidence: Evidence) -> str:
+    def _origin(self, world: World, policy: Policy | None, at: Place, generations: Collection[str]) -> str:
         """Where the policy comes from, for the end of a message."""
-        if policy is None:
-            return ""
-        if policy.set_by:
-            place = policy.set_by[0]
-            return f" ({policy.name} is set at {evidence.row_of(place)})"
-        if policy.name in self._settings.assumed_policies:
-            return f" ({policy.name} is assumed)"
-        return f" ({policy.name})"
+        parts: list[str] = []
+        if len(generations) == 1 and all(self._generation(path) is None for path in (at.source.path, world.path)):
+            parts.append(f"in Keras {world.generation}")
+        if policy is not None:
+            reason = self._reasons.reason(world, policy, at)
+            if reason is not None:
+                parts.append(described(reason, policy, self._row_of))
+            elif policy.name in self._settings.assumed_policies:
+                parts.append(f"{policy.name} is assumed")
+            else:
+                parts.append(str(policy.name))
+        return f" ({', '.join(parts)})" if parts else ""
+
+    def _steps(self, world: World, policy: Policy | None, at: Place) -> Iterator[str]:
+        """The way of the policy to the place, a step an entry: the calls that set it, then those that lead here."""
+        reason = self._reasons.reason(world, policy, at) if policy is not None else None
+        if reason is not None:
+            yield from steps(reason, self._row_of)
+
+    def _row_of(self, place: Place) -> str:
+        return f"{self._name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
 
     def _name(self, path: Path) -> str:
         try:
@@ -465,15 +485,3 @@ def _parse(source: SourceFile) -> None:
             ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         source.module  # noqa: B018 - parsing is what matters
-
-
-def _length(world: World, fault: Fault) -> int:
-    """The calls that lead to where the policy is set."""
-    return len(world.path_to(fault.policy)) if fault.policy is not None else 0
-
-
-def _steps(world: World, policy: Policy | None, evidence: Evidence) -> Iterator[str]:
-    """The call path that sets the policy, outermost first."""
-    if policy is None or not policy.set_by:
-        return
-    yield from map(evidence.row_of, (*world.path_to(policy), policy.set_by[0]))

@@ -105,14 +105,19 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     That is the symbol that decides it, whether it holds when the symbol does, and what the branches learn.
     """
     positive = True
+    supposed, whole = m.supposed, test
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         positive = not positive
         test = test.expression
     value = m.evaluate(frame, test)
     outcome = truth(m, value)
+    symbol = symbol_of(value)
+    if outcome is None or m.supposed > supposed:
+        m.unknown_tests.add(whole)
+        if symbol is not None:
+            m.program.tests.setdefault(symbol, m.place(frame, test))
     if outcome is not None:
         return (outcome if positive else not outcome), None, positive, {}
-    symbol = symbol_of(value)
     narrowed = _narrow(m, frame, test)
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}

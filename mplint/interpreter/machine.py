@@ -10,7 +10,7 @@ import libcst as cst
 
 from mplint.interpreter import attributes, dispatch, expressions, objects, statements
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
-from mplint.interpreter.frames import Frame
+from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.keras import strategies
 from mplint.interpreter.keras.names import is_missing
@@ -93,6 +93,12 @@ class Machine:
         self.given: dict[Cell, object] = {}
         self.context = program.root_context
         self.trace = Trace()
+        self.ways: dict[cst.CSTNode, Context] = dict(start.ways) if start is not None else {}
+        """The shortest way into each function that was entered."""
+        self.unknown_tests: set[cst.CSTNode] = set(start.unknown_tests) if start is not None else set()
+        """The tests whose outcome the source does not tell: this run takes one, or both."""
+        self.supposed = 0
+        """How often an unknown condition was taken as this world, or the branch being run, has it."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -323,6 +329,7 @@ class Machine:
             found = implied(symbol, self.decisions)
         if found is not None:
             self.used.add(symbol)
+            self.supposed += 1
         return found
 
     def assuming(self, symbol: Symbol | None, outcome: bool, branch: Callable[[], _T]) -> _T:

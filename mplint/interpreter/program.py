@@ -62,6 +62,8 @@ class Program:
         """What files ask of the versions of libraries, and the answers, by the generation of Keras."""
         self.guesses: set[Path] = set()
         """The files that make something of a version that cannot be followed."""
+        self.tests: dict[Symbol, Place] = {}
+        """Where unknown conditions are asked for."""
         self.counters: dict[cst.CSTNode, frozenset[str]] = {}
         """The variables that each loop counts in."""
         self.literals: dict[int, Const] = {}
