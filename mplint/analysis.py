@@ -143,12 +143,12 @@ def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Re
 
     Deep programs need a deep stack: everything runs on one of its own.
     """
-    with _without_collector():
+    with without_collector():
         return on_deep_stack(lambda: _Analysis(project, targets, settings).run())
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Nearly all that a run makes lives until its end: looking for garbage in between costs a quarter of its time."""
     was_on = gc.isenabled()
     gc.disable()
@@ -345,7 +345,7 @@ class _Analysis:
         if policy is not None:
             reason = self._reasons.reason(world, policy, at)
             if reason is not None:
-                parts.append(described(reason, policy, self._row_of))
+                parts.append(described(reason, policy, self._reasons.row_of))
             elif policy.name in self._settings.assumed_policies:
                 parts.append(f"{policy.name} is assumed")
             else:
@@ -356,10 +356,7 @@ class _Analysis:
         """The way of the policy to the place, a step an entry: the calls that set it, then those that lead here."""
         reason = self._reasons.reason(world, policy, at) if policy is not None else None
         if reason is not None:
-            yield from steps(reason, self._row_of)
-
-    def _row_of(self, place: Place) -> str:
-        return f"{self._name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
+            yield from steps(reason, self._reasons.row_of)
 
     def _name(self, path: Path) -> str:
         try:

@@ -36,10 +36,10 @@ def explore(
     project = program.project
     policies: dict[Path, set[tuple[str, Policy]]] = {}
     reach = Reach(project)
-    related = _related(project, targets)
-    for path in related:
+    files = related(project, targets)
+    for path in files:
         start = _start(assumed(path))
-        if not (_is_script(project, path) and reach.is_in_play(path, start != _FLOAT32)):
+        if not (is_script(project, path) and reach.is_in_play(path, start != _FLOAT32)):
             continue
         reached = {path} if project.is_test(path) else {path, *project.closure(path)}
         for generation in generations_of(path):
@@ -52,14 +52,14 @@ def explore(
                     unset = world.policy == start and module != path
                     policy = _start(assumed(module)) if unset else world.policy
                     policies.setdefault(module, set()).add((generation, policy))
-    for path in related:
+    for path in files:
         start = _start(assumed(path))
         known = policies.get(path) or {(generation, start) for generation in generations_of(path)}
         for generation, policy in _worst(known):
             half = policy.name in HALF_POLICIES or start != _FLOAT32 or reach.speaks_of_half(path)
             if half and reach.reaches_keras(path):
                 entry = Entry(path, path.name, generation, start)
-                others_assume = start != _FLOAT32 and any(assumed(other) != start.name for other in related)
+                others_assume = start != _FLOAT32 and any(assumed(other) != start.name for other in files)
                 run_unentered(program, found, entry, policy, again=others_assume and policy == start)
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, machine.generation, machine.shelf.policy), {})
@@ -71,16 +71,16 @@ def _start(assumed: str | None) -> Policy:
     return _FLOAT32 if assumed is None else Policy(assumed)
 
 
-def _related(project: Project, targets: Collection[Path]) -> list[Path]:
+def related(project: Project, targets: Collection[Path]) -> list[Path]:
     """The files whose running may say something about `targets`: themselves, and those that import them."""
-    related: set[Path] = set()
+    found: set[Path] = set()
     for path in targets:
         if project.mentions(path, b"keras", b"tensorflow", b"import"):
-            related |= {path, *project.importers(path)}
-    return sorted(related)
+            found |= {path, *project.importers(path)}
+    return sorted(found)
 
 
-def _is_script(project: Project, path: Path) -> bool:
+def is_script(project: Project, path: Path) -> bool:
     """Whether a program may start at `path`: it guards on `__main__`, or nothing in the project imports it."""
     return project.mentions(path, b"__main__") or not project.importers(path)
 

@@ -122,6 +122,10 @@ class Reasons:
             None if same or not to_place else (away or to_place)[-1],
         )
 
+    def home(self, world: World, policy: Policy) -> World:
+        """The world in which `policy` was set: `world`, or another one from which it is borrowed."""
+        return self._setting(world, policy, policy.set_by[0])[0]
+
     def _setting(self, world: World, policy: Policy, setter: Place) -> tuple[World, Context | None]:
         """The world in which the policy was set, and the context: another one where this one only borrows it."""
         found = self._settings.get((setter, policy.name), {})
@@ -177,6 +181,10 @@ class Reasons:
         """A file as messages call it."""
         root = self._project.root
         return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+    def row_of(self, place: Place) -> str:
+        """The file and the row of a place, for a message."""
+        return f"{self.name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
 
 
 def described(reason: Reason, policy: Policy, row_of: Callable[[Place], str]) -> str:
