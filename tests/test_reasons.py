@@ -152,6 +152,35 @@ def test_a_call_in_the_same_file_is_told(tmp_path: Path) -> None:
     assert finding.trace == ("main.py:14 sets mixed_float16", "main.py:16 calls build_model", "main.py:12 calls head")
 
 
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("Net()(inputs)", "Net"),
+        ("Net().head(inputs)", "head"),
+        ("[Net().head][0](inputs)", "[Net().head][0]"),
+        ("(lambda x: Net().head(x))(inputs)", "head"),
+    ],
+)
+def test_what_is_called_has_a_short_name(tmp_path: Path, call: str, name: str) -> None:
+    text = f"""
+from tensorflow import keras
+
+
+class Net:
+    def head(self, x):
+        return keras.layers.Dense(3, activation="softmax")(x)
+
+    __call__ = head
+
+
+keras.mixed_precision.set_global_policy("mixed_float16")
+inputs = keras.Input((8,))
+model = keras.Model(inputs, {call})
+"""
+    (finding,) = found(tmp_path, {"main.py": text})
+    assert reason(finding) == f"mixed_float16 is set at main.py:12, reaches here through {name} (main.py:14)"
+
+
 def test_a_policy_that_comes_with_an_import(tmp_path: Path) -> None:
     model = f"{NET}\nmodel = build_model(3)\n"
     train = f"from tensorflow import keras\n\n{SET}\nfrom models import net\n\nnet.model.compile('adam', 'mse')\n"

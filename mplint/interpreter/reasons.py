@@ -219,8 +219,20 @@ def _calls(sites: Sequence[Place]) -> list[Place]:
 
 def _call(world: World, site: Place) -> Step:
     assert isinstance(site.node, cst.Call)
-    name = dotted(site.node.func).rpartition(".")[2] or _text(Place(site.source, site.node.func), 24)
-    return Step(site, f"calls {name}", next(_around(world, site), None))
+    return Step(site, f"calls {_name(site.source, site.node.func)}", next(_around(world, site), None))
+
+
+def _name(source: SourceFile, called: cst.BaseExpression) -> str:
+    """What to call a function or object that is called: the last name, `Net` of `models.Net(3)(x)`."""
+    match called:
+        case cst.Name():
+            return called.value
+        case cst.Attribute():
+            return called.attr.value
+        case cst.Call():
+            return _name(source, called.func)
+        case _:
+            return _text(Place(source, called), 24)
 
 
 def _function(place: Place) -> cst.CSTNode | None:

@@ -33,7 +33,7 @@ KERAS3_NAMES = frozenset(
 """In the package `keras`; Keras 2 has none of them there (and neither `optimizers.LossScaleOptimizer`)."""
 KERAS2_MODULES = frozenset(["estimator", "engine", "wrappers.scikit_learn", "utils.np_utils", "layers.experimental"])
 
-_PRIVATE: Final[dict[Generation, frozenset[str]]] = {
+PRIVATE_MODULES: Final[dict[Generation, frozenset[str]]] = {
     "2": frozenset("distribute dtensor engine legacy_tf_layers mixed_precision premade_models testing_infra".split()),
     "3": frozenset("dtype_policies distribution ops quantizers random testing trainers tree visualization".split()),
 }
@@ -169,7 +169,7 @@ def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
         inside = module.removeprefix("keras").removeprefix(".")
         if inside.split(".")[0] in ("src", "_src"):
             private = [".".join(part for part in (inside, name) if part).split(".")[1] for name in one.names or ("",)]
-            for generation, modules in _PRIVATE.items():
+            for generation, modules in PRIVATE_MODULES.items():
                 yield from ((generation, f"keras.src.{name} is imported") for name in private if name in modules)
             continue
         below = [inside] if inside else []

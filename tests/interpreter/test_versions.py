@@ -177,6 +177,15 @@ def setters(generation: str, text: str) -> list[list[str | None]]:
         keras.mixed_precision.set_global_policy(name)
         """,
         """
+        from tensorflow import keras
+        try:
+            from keras.src.engine import base_layer
+            name = "mixed_float16"
+        except ImportError:
+            name = "mixed_bfloat16"
+        keras.mixed_precision.set_global_policy(name)
+        """,
+        """
         import tensorflow as tf
         try:
             from keras import mixed_precision

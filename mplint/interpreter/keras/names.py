@@ -9,6 +9,7 @@ from typing import Final
 from mplint import keras_api
 from mplint.interpreter.values import FALSE, Api, Array, Const, Value
 from mplint.keras_api import Kind
+from mplint.project.claims import PRIVATE_MODULES
 
 _CONSTANTS: Final[dict[str, Value]] = {
     "typing.TYPE_CHECKING": FALSE,
@@ -47,7 +48,8 @@ def is_missing(spelled: str, generation: str) -> bool:
     copy = keras_api.copy_of(spelled)
     if copy == "tensorflow.python.keras":
         return False
-    living = keras_api.generations(spelled)
+    private = next(iter(spelled.partition(".src.")[2].split(".")), "")
+    living = keras_api.generations(spelled) or {each for each in PRIVATE_MODULES if private in PRIVATE_MODULES[each]}
     return bool(living) and ("2" if copy == "tf_keras" else generation) not in living
 
 
