@@ -48,6 +48,10 @@ _SWITCH = re.compile(
     r"""(?P<quote>['"])TF_USE_LEGACY_KERAS['"]\s*(?:\]\s*=|,|:)\s*(?:str\(\s*)?['"]?(?P<value>\w+)"""
     r"""|(?<![\w'"])TF_USE_LEGACY_KERAS\s*=\s*['"](?P<keyword>\w+)['"]"""
 )
+_SWITCH_BEHIND_GUARD = re.compile(
+    r"""\b(?:tf|tensorflow)\.(?:__version__|version\.VERSION)[^\n]*:[ \t]*\n"""
+    r"""(?:[^\n]*\n){0,2}?[^\n]*['"]TF_USE_LEGACY_KERAS['"]"""
+)
 _READ = re.compile(r"""(?:\.get|getenv)\(\s*$""")
 _ON, _OFF = frozenset(["1", "true"]), frozenset(["0", "false"])
 
@@ -123,8 +127,11 @@ def claims_of(text: str) -> Claims:
     guarded, asserted = _guards(text, pieces)
     if asserted is not None:
         imported.setdefault(asserted, "an assertion of the version")
+    switch = _switch(text, pieces)
+    if switch == "2" and guarded is not None and _SWITCH_BEHIND_GUARD.search(text):
+        guarded = None  # of any TensorFlow it takes Keras 2
     falls_back = _falls_back(code, flavors) or (guarded is not None and _chooses_tf_keras(code, flavors))
-    return Claims(flavors, imported, used, _switch(text, pieces), guarded or tried, falls_back)
+    return Claims(flavors, imported, used, switch, guarded or tried, falls_back)
 
 
 def _flavors(imports: tuple[Import, ...], code: str) -> Iterator[Flavor]:

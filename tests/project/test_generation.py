@@ -52,6 +52,8 @@ def test_the_setting_wins(tmp_path: Path) -> None:
         (SWITCH + TF, "2"),
         (SWITCH.replace("1", "0") + TF, "3"),
         (SWITCH + KERAS, None),
+        ("import os\nimport tensorflow as tf\nif tf.__version__ >= '2.16':\n    " + SWITCH[10:] + TF, "2"),
+        ("import tensorflow as tf\nif tf.__version__ >= '2.16':\n    x = 1\n" + TF, None),
         (TF, None),
         (KERAS, None),
         (GUIDE, "2"),
