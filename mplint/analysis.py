@@ -135,7 +135,14 @@ def evidence_of(project: Project, path: Path, settings: Settings) -> Generation:
     configured, pattern = settings.keras_for(path)
     if pattern is not None and configured != "auto":
         return Generation(configured, f"per-file-keras says {configured} for {pattern}")
-    return generation_of(project, path, configured)
+    found = generation_of(project, path, configured)
+    if settings.per_file_keras and (found.generation is None or found.of_machine):
+        around = sorted({settings.keras_for(importer) for importer in project.importers(path)}, key=str)
+        told = [(value, pattern) for value, pattern in around if value != "auto" and pattern is not None]
+        if told and len(told) == len(around) and len({value for value, _ in told}) == 1:
+            value, pattern = told[0]
+            return Generation(value, f"per-file-keras says {value} for {pattern}, which imports it")
+    return found
 
 
 def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Report:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mplint.analysis import analyze
+from mplint.analysis import analyze, evidence_of
+from mplint.project import generation
 from mplint.project.modules import Project
 from mplint.settings import Settings
 
@@ -26,6 +27,12 @@ from lib.models import build
 model = build(10)
 model.compile("adam", "mse")
 """
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed beside mplint would say which Keras it is."""
+    monkeypatch.setattr(generation, "_installed", dict)
 
 
 def found(root: Path, files: dict[str, str], **settings: object) -> list[tuple[str, str, str | None]]:
@@ -75,3 +82,14 @@ keras.layers.Dense(1)
     files = {"legacy/a.py": text, "new/b.py": text}
     assert found(tmp_path, files) == []
     assert found(tmp_path, files, per_file_keras={"legacy/": "2", "new/": "3"}) == [("legacy/a.py", "MP402", "2")]
+
+
+def test_a_file_has_the_generation_that_is_configured_for_all_that_import_it(tmp_path: Path) -> None:
+    files = {"shared.py": LIBRARY, "legacy/a.py": "import shared\n", "legacy/b.py": "import shared\n"}
+    contents = {tmp_path / name: text.encode() for name, text in files.items()}
+    settings = Settings(root=tmp_path, per_file_keras=(("legacy/", "2"),))
+    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    assert (evidence.generation, evidence.why) == ("2", "per-file-keras says 2 for legacy/, which imports it")
+    contents[tmp_path / "new.py"] = b"import shared\n"
+    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    assert evidence.why != "per-file-keras says 2 for legacy/, which imports it"

@@ -37,12 +37,12 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
     known = _explained(file, settings) if file is not None else []
     whole = file is None or file.is_dir()
     if output_format == "json":
-        held = {key: {"value": _plain(value), "source": origin} for key, value, origin in settings.items()}
+        held = {key: {"value": _value(key, value), "source": origin} for key, value, origin in settings.items()}
         files = [_object(each, root) for each in known]
         more = {} if file is None else {"files": files} if whole else files[0]
         text = json.dumps({"root": str(root), **more, "settings": held}, indent=2) + "\n"
     else:
-        lines = [f"{key} = {json.dumps(_plain(value))}  # {origin}" for key, value, origin in settings.items()]
+        lines = [f"{key} = {json.dumps(_value(key, value))}  # {origin}" for key, value, origin in settings.items()]
         about = _table(known, root) if whole else [line for each in known for line in _lines(each, root)]
         text = "\n".join((f"# root: {root}", *(f"# {line}" for line in about), *lines)) + "\n"
     emit(text, sys.stdout)
@@ -141,8 +141,10 @@ def _name(path: Path, root: Path) -> str:
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
-def _plain(value: object) -> object:
-    """The value as configuration would spell it."""
+def _value(key: str, value: object) -> object:
+    """The value of a setting as configuration would spell it."""
+    if value == () and key.startswith("per-file-"):
+        return {}
     if isinstance(value, (Severity, Path)):
         return str(value)
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):

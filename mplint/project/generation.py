@@ -37,6 +37,8 @@ class Evidence:
 
     generation: Generation | None
     why: str
+    of_machine: bool = field(default=False, compare=False)
+    """Whether only what is installed here says so."""
 
 
 def generation_of(
@@ -224,7 +226,7 @@ class _Judge:
     def _of_environment(self, flavors: frozenset[Flavor]) -> Evidence | None:
         ranges = {name: parse_range(version) for name, version in self._installed.items()}
         found = _verdict(ranges, flavors)
-        return None if found is None else Evidence(found[0], f"installed beside mplint: {found[1]}")
+        return None if found is None else Evidence(found[0], f"installed beside mplint: {found[1]}", of_machine=True)
 
 
 def _verdict(ranges: Mapping[str, Range], flavors: frozenset[Flavor]) -> tuple[Generation | None, str] | None:
