@@ -148,7 +148,7 @@ class _OneEnd(Rewrite):
         symbolic = bool(softmax.operands and softmax.operands[0].symbolic)
         met = evidence.mixed(place, _put_together(self.end))
         conflict = evidence.in_the_middle(place) or (evidence.row_of(met) if met is not None else None)
-        return self._cast(place.source, operand.value, symbolic, conflict)
+        return self._cast(place.source, operand.value, symbolic, conflict, evidence.is_in_both(place))
 
     def _cast_result(self, tensor: Tensor, evidence: Evidence) -> Fix | None:
         """`x + y` becomes `cast(x + y)`."""
@@ -162,7 +162,8 @@ class _OneEnd(Rewrite):
             return None
         # inside a layer's own code the operands have data, whatever the layer is called on
         symbolic = tensor.symbolic if made.kind == "layer" or not made.operands else made.operands[0].symbolic
-        return self._cast(made.place.source, node, bool(symbolic), evidence.in_the_middle(made.place))
+        conflict = evidence.in_the_middle(made.place)
+        return self._cast(made.place.source, node, bool(symbolic), conflict, evidence.is_in_both(made.place))
 
     def _gives_several(self, made: Made) -> bool:
         """Whether the call gives more than one tensor: a cast would make one of them."""
@@ -172,8 +173,10 @@ class _OneEnd(Rewrite):
         given = self.end.world.given_at(made.place) if made.place is not None else ()
         return any(not isinstance(output, Tensor) for output in given)
 
-    def _cast(self, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: str | None) -> Fix | None:
-        written = self._caster(source, symbolic)
+    def _cast(
+        self, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: str | None, in_both: bool
+    ) -> Fix | None:
+        written = self._caster(source, symbolic, in_both)
         if written is None:
             return None
         before, after = written
@@ -189,8 +192,8 @@ class _OneEnd(Rewrite):
             return Fix(what, Applicability.DISPLAY, edits)
         return Fix("Cast to float32", Applicability.SAFE, edits)
 
-    def _caster(self, source: SourceFile, symbolic: bool) -> tuple[str, str] | None:
-        """How the file can cast an expression: the text before it and behind it."""
+    def _caster(self, source: SourceFile, symbolic: bool, in_both: bool) -> tuple[str, str] | None:
+        """How the file can cast an expression, for one generation or for both: the text before it and behind it."""
         world = self.end.world
         float32 = layout.quoted(source, "float32")
         if symbolic:  # tf.cast does not take a KerasTensor in Keras 3
@@ -201,6 +204,8 @@ class _OneEnd(Rewrite):
         if tensorflow is not None:
             module = tensorflow.rpartition(".")[0]
             return f"{tensorflow}(", f", {module}.float32)" if module else f", {float32})"
+        if in_both:
+            return None
         path = "keras.ops.cast" if world.generation == "3" else "keras.backend.cast"
         keras = names.written(world, source, path)
         return (f"{keras}(", f", {float32})") if keras is not None else None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import arrays, namespaces
+from mplint import keras_api
+from mplint.interpreter import arrays, namespaces, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
 from mplint.interpreter.values import (
+    NEVER,
     NONE,
     UNKNOWN,
     Api,
@@ -39,6 +41,7 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
     choice,
     derived,
 )
@@ -83,7 +86,9 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Bound() if name == "__self__":
             return value.receiver
         case Unknown():
-            return derived("attribute", value, name)
+            return NEVER if value is NEVER else derived("attribute", value, name)
+        case Varying():
+            return versions.attribute(m, value, name, place) or Bound(value, ApiMethod(name))
         case _:
             return UNKNOWN
 
@@ -113,9 +118,22 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
             return outcomes.pop() if len(outcomes) == 1 else None
         case Api():
             stored = m.patched(value, name)
-            return None if stored is None or isinstance(stored, Maybe) else True
+            if stored is not None:
+                return None if isinstance(stored, Maybe) else True
+            return _in_library(m, value, name)
         case _:
             return None
+
+
+def _in_library(m: Machine, value: Api, name: str) -> bool | None:
+    """Whether a library has a name: what the generations of Keras do not share is there in one of them only."""
+    living = keras_api.generations(f"{value.path}.{name}") if keras_api.kind(value.path) is not None else None
+    if not living:
+        return None
+    there = m.generation in living
+    if len(living) == 1:
+        m.note_answer(f"{value.path}.{name}", there)
+    return there
 
 
 def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:
@@ -169,8 +187,10 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     if dtype is not None:
         return tensors.dtype_attribute(DType(dtype), name)
     spelled = f"{value.spelled or value.path}.{name}"
+    if m.raised and m.fails_to_find(spelled):
+        return NEVER
     path = canonical(f"{value.path}.{name}")
-    return constant(path) or Api(path, spelled)
+    return constant(path) or versions.named(m, path, spelled) or Api(path, spelled)
 
 
 def _module(m: Machine, value: Module, file: str, name: str) -> Value:

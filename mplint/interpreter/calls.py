@@ -148,6 +148,9 @@ def call_function(
     owner = function.frame.owner if function.frame.kind == "class" else None
     outer = m.context
     m.context = outer.at(place)
+    known = m.ways.get(code.node)
+    if known is None or m.context.depth < known.depth:
+        m.ways[code.node] = m.context
     frame = m.program.frame(code.node, "function", code.source, code, m.context, function.frame, code.locals, owner)
     bind_arguments(m, frame, function, arguments, place)
     try:

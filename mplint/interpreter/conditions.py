@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from mplint.interpreter import namespaces
+from mplint.interpreter import namespaces, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, library_bases, tuple_fields
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.keras.names import is_callable
+from mplint.interpreter.keras.names import is_object
 from mplint.interpreter.values import (
     Api,
     ApiMethod,
@@ -33,6 +33,7 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def truth(m: Machine, value: Value) -> bool | None:
             return bool(constant)
         case Unknown(symbol=symbol):
             return m.decide(symbol)
+        case Varying():
+            return versions.truth(m, value)
         case Tuple():
             return True if value.items else (False if value.rest is None else None)
         case List(kind="iterator"):
@@ -78,7 +81,7 @@ def truth(m: Machine, value: Value) -> bool | None:
             outcomes = {truth(m, option) for option in value.options}
             return outcomes.pop() if len(outcomes) == 1 else None
         case Api(path=path):
-            return True if is_callable(path) else m.decide(Symbol("name", path))
+            return True if is_object(path) else m.decide(Symbol("name", path))
         case _:
             return None
 
@@ -102,14 +105,19 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     That is the symbol that decides it, whether it holds when the symbol does, and what the branches learn.
     """
     positive = True
+    supposed, whole = m.supposed, test
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         positive = not positive
         test = test.expression
     value = m.evaluate(frame, test)
     outcome = truth(m, value)
+    symbol = symbol_of(value)
+    if outcome is None or m.supposed > supposed:
+        m.unknown_tests.add(whole)
+        if symbol is not None:
+            m.program.tests.setdefault(symbol, m.place(frame, test))
     if outcome is not None:
         return (outcome if positive else not outcome), None, positive, {}
-    symbol = symbol_of(value)
     narrowed = _narrow(m, frame, test)
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
@@ -119,7 +127,7 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
 def symbol_of(value: Value) -> Symbol | None:
     """The symbol that stands for the unknown truth of `value`."""
     match value:
-        case Unknown(symbol=symbol):
+        case Unknown(symbol=symbol) | Varying(symbol=symbol):
             return symbol
         case Api(path=path):
             return Symbol("name", path)

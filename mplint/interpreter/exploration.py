@@ -18,25 +18,28 @@ MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""
 
 
+_FLOAT32: Final = Policy("float32")
+
+
 def explore(
     program: Program,
     targets: Collection[Path],
     generations_of: Callable[[Path], tuple[str, ...]],
-    assumed: str | None = None,
+    assumed: Callable[[Path], str | None] = lambda path: None,
 ) -> Exploration:
     """Run every entry point that has to do with the files `targets`, then every function that none of them entered.
 
-    `generations_of` gives the generations in which a file may run; `assumed` is a policy to treat as set from the
-    start.
+    `generations_of` gives the generations in which a file may run; `assumed` a policy to treat as set from the start
+    of what is run in a file.
     """
     found = Exploration()
     project = program.project
-    start = Policy(assumed or "float32")
     policies: dict[Path, set[tuple[str, Policy]]] = {}
     reach = Reach(project)
-    related = _related(project, targets)
-    for path in related:
-        if not (_is_script(project, path) and reach.is_in_play(path, assumed is not None)):
+    files = related(project, targets)
+    for path in files:
+        start = _start(assumed(path))
+        if not (is_script(project, path) and reach.is_in_play(path, start != _FLOAT32)):
             continue
         reached = {path} if project.is_test(path) else {path, *project.closure(path)}
         for generation in generations_of(path):
@@ -45,28 +48,39 @@ def explore(
                 entry = replace(entry, budget=MAX_TEST_STEPS)
             for world in run_entry(program, found, entry, script(path)):
                 for module in reached:
-                    policies.setdefault(module, set()).add((generation, world.policy))
-    for path in related:
+                    # what is assumed in a file holds there, not in what it imports
+                    unset = world.policy == start and module != path
+                    policy = _start(assumed(module)) if unset else world.policy
+                    policies.setdefault(module, set()).add((generation, policy))
+    for path in files:
+        start = _start(assumed(path))
         known = policies.get(path) or {(generation, start) for generation in generations_of(path)}
         for generation, policy in _worst(known):
-            half = policy.name in HALF_POLICIES or assumed or reach.speaks_of_half(path)
+            half = policy.name in HALF_POLICIES or start != _FLOAT32 or reach.speaks_of_half(path)
             if half and reach.reaches_keras(path):
-                run_unentered(program, found, Entry(path, path.name, generation, start), policy)
+                entry = Entry(path, path.name, generation, start)
+                others_assume = start != _FLOAT32 and any(assumed(other) != start.name for other in files)
+                run_unentered(program, found, entry, policy, again=others_assume and policy == start)
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, machine.generation, machine.shelf.policy), {})
     return found
 
 
-def _related(project: Project, targets: Collection[Path]) -> list[Path]:
+def _start(assumed: str | None) -> Policy:
+    """The policy at the start of what is run in a file in which `assumed` is to be treated as set."""
+    return _FLOAT32 if assumed is None else Policy(assumed)
+
+
+def related(project: Project, targets: Collection[Path]) -> list[Path]:
     """The files whose running may say something about `targets`: themselves, and those that import them."""
-    related: set[Path] = set()
+    found: set[Path] = set()
     for path in targets:
         if project.mentions(path, b"keras", b"tensorflow", b"import"):
-            related |= {path, *project.importers(path)}
-    return sorted(related)
+            found |= {path, *project.importers(path)}
+    return sorted(found)
 
 
-def _is_script(project: Project, path: Path) -> bool:
+def is_script(project: Project, path: Path) -> bool:
     """Whether a program may start at `path`: it guards on `__main__`, or nothing in the project imports it."""
     return project.mentions(path, b"__main__") or not project.importers(path)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from mplint.interpreter import containers, environment, namespaces, objects, sequences, strings
+from mplint.interpreter import containers, environment, namespaces, objects, sequences, strings, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import (
     class_attribute,
@@ -26,12 +26,13 @@ from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import condition, symbol_of, truth
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
-from mplint.interpreter.keras.names import is_callable, is_known
+from mplint.interpreter.keras.names import is_callable, is_known, is_object
 from mplint.interpreter.python import BUILTINS
 from mplint.interpreter.sequences import MAX_PASSES
 from mplint.interpreter.targets import assign
 from mplint.interpreter.values import (
     FALSE,
+    NEVER,
     NONE,
     TRUE,
     UNKNOWN,
@@ -58,6 +59,7 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
     choice,
     derived,
     options,
@@ -323,6 +325,8 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
     if isinstance(left, Choice) or isinstance(right, Choice):
         pairs = [(a, b) for a in options(left) for b in options(right)]
         return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
+    if type(left) is Varying or type(right) is Varying:
+        return versions.binary(m, name, left, right, place)
     if isinstance(left, (Tensor, Array)) or isinstance(right, (Tensor, Array)):
         return tensors.operator(m, name, left, right, place)
     if name == "Add" and _is_sequence(left) and _is_sequence(right):
@@ -355,7 +359,8 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         try:
             return Const(_FOLDED[name](concrete(m, left), concrete(m, right)))
         except (NotKnown, TypeError):
-            pass
+            if versions.varies(m, left) or versions.varies(m, right):
+                return versions.binary(m, name, left, right, place)
     if name in ("Equal", "NotEqual"):
         same = _same(m, left, right)
         if same is not None:
@@ -471,6 +476,8 @@ def _compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
                 value: Value = derived("is", left, right)
                 return _negated(m, value) if name == "IsNot" else value
             return Const(same if name == "Is" else not same)
+        case "In" | "NotIn" if type(left) is Varying or type(right) is Varying:
+            return versions.binary(m, name, left, right, place)
         case "In" | "NotIn":
             inside = _contains(m, left, right, place)
             if inside is None:
@@ -494,7 +501,7 @@ def _identical(m: Machine, left: Value, right: Value) -> bool | None:
         return left == right
     for a, b in ((left, right), (right, left)):
         if a == NONE and not isinstance(b, (Unknown, Choice, Const)):
-            return False if not isinstance(b, Api) or is_callable(b.path) else None
+            return False if not isinstance(b, Api) or is_object(b.path) else None
     if isinstance(left, _HELD) and isinstance(right, _HELD):
         if left.address is right.address:
             return None if m.is_several(left.address) else True
@@ -660,6 +667,8 @@ def _sliced(m: Machine, value: Value, bounds: list[Value], place: Place) -> Valu
             return tensors.part_of(m, value, place)
         case Array():
             return value
+        case Varying() if (part := sequences.numbers(*bounds)) is not None:
+            return versions.apply(m, lambda text: text[part], (value,), place, "slice")
         case _:
             return derived("slice", value, *bounds)
 
@@ -707,6 +716,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             return environment.item(m, index)
         case Api():
             return value if is_callable(value.path) else derived("item", value, index)
+        case Varying():
+            return versions.apply(m, operator.getitem, (value, index), place, "item")
         case _:
             return derived("item", value, index)
 
@@ -731,6 +742,8 @@ def _call(m: Machine, frame: Frame, node: cst.Call) -> Value:
     if type(func) is cst.Name and func.value == "super" and not node.args:
         return objects.super_of(m, frame)
     callee = m.evaluate(frame, func)
+    if callee is NEVER:
+        return NEVER
     result = m.call(callee, arguments(m, frame, node.args), place)
     # a nameless unknown gets a name, so that conditions on it stay the same condition
     return Unknown(Symbol("value", place, m.context)) if result == UNKNOWN else result

@@ -10,9 +10,10 @@ import libcst as cst
 
 from mplint.interpreter import attributes, dispatch, expressions, objects, statements
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
-from mplint.interpreter.frames import Frame
+from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.keras import strategies
+from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
@@ -93,6 +94,12 @@ class Machine:
         self.given: dict[Cell, object] = {}
         self.context = program.root_context
         self.trace = Trace()
+        self.ways: dict[cst.CSTNode, Context] = dict(start.ways) if start is not None else {}
+        """The shortest way into each function that was entered."""
+        self.unknown_tests: set[cst.CSTNode] = set(start.unknown_tests) if start is not None else set()
+        """The tests whose outcome the source does not tell: this run takes one, or both."""
+        self.supposed = 0
+        """How often an unknown condition was taken as this world, or the branch being run, has it."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -323,6 +330,7 @@ class Machine:
             found = implied(symbol, self.decisions)
         if found is not None:
             self.used.add(symbol)
+            self.supposed += 1
         return found
 
     def assuming(self, symbol: Symbol | None, outcome: bool, branch: Callable[[], _T]) -> _T:
@@ -460,6 +468,20 @@ class Machine:
             if decided:
                 return candidate
         return value
+
+    def note_answer(self, question: object, answer: object) -> None:
+        """Note what the running file has asked, and what it is told in this generation of Keras."""
+        self.program.answers.setdefault((self.stack[-1].frame.source.path, question), {})[self.generation] = answer
+
+    def fails_to_find(self, spelled: str) -> bool:
+        """Whether a name of a library is not there, where the program would catch that: what then is not known here."""
+        missing = is_missing(spelled, self.generation)
+        if missing or is_missing(spelled, "2" if self.generation == "3" else "3"):
+            self.note_answer(spelled, not missing)
+        if not missing:
+            return False
+        self.raised[-1].append(self.capture())
+        return True
 
     # -- what happened
 

@@ -58,6 +58,12 @@ class Program:
         """Functions that are run once for the same arguments."""
         self.hooks: frozenset[str] = frozenset()
         """Those of `code.HOOKS` that some class of the program defines."""
+        self.answers: dict[tuple[Path, object], dict[str, object]] = {}
+        """What files ask of the versions of libraries, and the answers, by the generation of Keras."""
+        self.guesses: set[Path] = set()
+        """The files that make something of a version that cannot be followed."""
+        self.tests: dict[Symbol, Place] = {}
+        """Where unknown conditions are asked for."""
         self.counters: dict[cst.CSTNode, frozenset[str]] = {}
         """The variables that each loop counts in."""
         self.literals: dict[int, Const] = {}
@@ -81,6 +87,12 @@ class Program:
     def sets_legacy_switch(self) -> bool:
         """Whether the program decides by itself that `tf.keras` is tf_keras."""
         return any(self.project.mentions(path, b"TF_USE_LEGACY_KERAS") for path in self.project.files)
+
+    def is_for_both(self, path: Path) -> bool:
+        """Whether the file asks for the generation of Keras, and is told, and so is written for both."""
+        return path not in self.guesses and any(
+            asker == path and len(set(answers.values())) > 1 for (asker, _), answers in self.answers.items()
+        )
 
     def source(self, path: Path) -> SourceFile:
         """The file `path`."""

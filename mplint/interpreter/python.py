@@ -10,7 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, containers, namespaces, sequences, strings
+from mplint.interpreter import arrays, containers, namespaces, sequences, strings, versions
 from mplint.interpreter.calls import Arguments, each
 from mplint.interpreter.classes import class_attribute, is_open, library_bases, method_of, tuple_fields
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
@@ -47,6 +47,7 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
     choice,
     derived,
 )
@@ -91,6 +92,8 @@ def _pure(m: Machine, name: str, args: tuple[Value, ...], place: Place) -> Value
     if all(isinstance(value, Const) for value in args):
         return _folded(_PURE[name], [value.value for value in args if isinstance(value, Const)])
     first = args[0]
+    if isinstance(first, Varying):
+        return versions.apply(m, _PURE[name], args, place, name)
     if isinstance(first, Choice) and len(args) == 1:
         return choice([_pure(m, name, (option,), place) for option in first.options])
     if name == "len":
@@ -399,13 +402,10 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _hasattr(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
-        case (Api(path=path), Const(value=str(name))):
-            living = keras_api.generations(f"{path}.{name}")
-            if living and keras_api.kind(path) is not None:
-                return Const(m.generation in living)
-            return derived("hasattr", Api(path), name)
         case (value, Const(value=str(name))):
             there = m.has_attribute(value, name)
+            if there is None and isinstance(value, Api):
+                return derived("hasattr", Api(value.path), name)
             return derived("hasattr", UNKNOWN, str(value)) if there is None else Const(there)
         case _:
             return UNKNOWN
@@ -685,5 +685,7 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
             return containers.tuple_method(m, receiver, name, arguments)
         case Array():
             return arrays.method(receiver, name)
+        case Varying():
+            return versions.method(m, receiver, name, arguments, place)
         case _:
             return UNKNOWN

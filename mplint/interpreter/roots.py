@@ -41,8 +41,16 @@ _WORDS: Final = (*HALF_WORDS, b"precision")
 """What a function's text holds where it sets half precision, or calls a helper that says so in its name."""
 
 
-def run_unentered(program: Program, found: Exploration, entry: Entry, policy: Policy) -> None:
-    """Run what nothing has entered in the module `entry.path`, under `policy`; the module is imported before that."""
+def run_unentered(program: Program, found: Exploration, entry: Entry, policy: Policy, *, again: bool = False) -> None:
+    """Run what nothing has entered in the module `entry.path`, under `policy`; the module is imported before that.
+
+    `again` runs what was entered, too: that was under another policy.
+    """
+    if again:
+        before, program.entered = program.entered, set()
+        run_unentered(program, found, entry, policy)
+        program.entered |= before
+        return
     try:
         tree = program.source(entry.path).module
     except (SourceError, ParseFault):

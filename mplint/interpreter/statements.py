@@ -196,12 +196,16 @@ def _class(m: Machine, frame: Frame, node: cst.ClassDef) -> bool:
 
 
 def _import(m: Machine, frame: Frame, node: cst.Import) -> bool:
+    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+        return False
     for name, value in modules.imported(m, frame, node):
         bind(m, frame, name, value)
     return True
 
 
 def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
+    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+        return False
     for name, value in modules.imported_from(m, frame, node):
         bind(m, frame, name, value)
     return True
@@ -526,9 +530,9 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
             fell = _fallible(m, frame, block(node.body), raised if node.handlers else None)
         after = m.state
         left = m.captures != captures
+        works = works or (fell and len(m.trace.events) == events and _only_imports(node)) or None
         if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):
             states.append(m.state)
-        works = works or (fell and len(m.trace.events) == events and _only_imports(node)) or None
     if works is not True:
         after.pins += 1
         for handler in node.handlers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import sequences
+from mplint.interpreter import sequences, versions
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, abstract, concrete
 from mplint.interpreter.values import UNKNOWN, Const, Place, Value, derived
 
@@ -28,6 +28,8 @@ def method(m: Machine, text: str, name: str, arguments: Arguments, place: Place)
     """A method of a text."""
     if name == "join" and arguments.args:
         parts = sequences.iterate(m, arguments.args[0], place, whole=True)
+        if versions.varies(m, parts):
+            return versions.apply(m, text.join, (parts,), place, "join")
         words = [item.value for item in parts.items if isinstance(item, Const) and isinstance(item.value, str)]
         if parts.rest is not None or len(words) != len(parts.items):
             return UNKNOWN

@@ -130,6 +130,17 @@ class Unknown(Value):
     candidates: tuple[Value, ...] = field(default=(), compare=False)
 
 
+@immutable()
+class Varying(Value):
+    """What is made of a library's version: a Python object for each release that there may be, in their order.
+
+    `symbol` is that of an unknown with the same origin.
+    """
+
+    cases: tuple[object, ...]
+    symbol: Symbol | None = field(default=None, compare=False)
+
+
 UNKNOWN: Final = Unknown()
 NEVER: Final = Unknown(Symbol("never"))
 """The result of a call that does not return: it raises, or ends the program."""
@@ -140,7 +151,7 @@ def derived(kind: str, *parts: object) -> Unknown:
     symbols: list[object] = [kind]
     size = 1
     for part in parts:
-        if isinstance(part, Unknown):
+        if isinstance(part, (Unknown, Varying)):
             if part.symbol is None:
                 return UNKNOWN
             symbols.append(part.symbol)

@@ -270,13 +270,6 @@ class World:
             if isinstance(event, (PolicySet, LayerMade))
         )
 
-    def path_to(self, policy: Policy) -> list[Place]:
-        """The calls that lead to where `policy` is set."""
-        for event in self.trace.events:
-            if isinstance(event, PolicySet) and event.place in policy.set_by:
-                return event.context.sites()
-        return []
-
     def is_part(self, model: Model) -> bool:
         """Whether `model` is used as a part of something larger, or only to take its layers from."""
         address, program = model.instance.address, self.machine.program

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, options, python, standard
+from mplint.interpreter import arrays, options, python, standard, versions
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import (
@@ -270,6 +270,10 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "tensorflow.dtypes.as_dtype": _as_dtype,
     "tensorflow.identity": standard.identity,
     "tensorflow.stop_gradient": standard.identity,
+    "importlib.metadata.version": versions.version,
+    "importlib_metadata.version": versions.version,
+    "keras.version": versions.version_of_keras,
+    **versions.PARSERS,
     "tensorflow.no_op": lambda m, arguments, place: NONE,
 }
 
