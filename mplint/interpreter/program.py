@@ -46,6 +46,8 @@ class Program:
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
         self.step_places: set[Place | None] = set()
         """Where these are computed."""
+        self.middle: dict[Place, set[Context]] = {}
+        """The calls, with their contexts, that give such a computation in what may be half precision."""
         self.strategies: set[Symbol] = set()
         """The unknown conditions that decide on a distribution strategy."""
         self.several: set[Address] = set()
