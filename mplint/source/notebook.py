@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from mplint.source.file import Location, ParseFault, SourceError, SourceFile, Syntax
-from mplint.source.magics import indentation, masked
+from mplint.source.magics import masked, prefixes
 
 SUFFIX: Final = ".ipynb"
 
@@ -44,6 +44,11 @@ class _Cell:
     def lines(self) -> list[str]:
         """The lines of the source, each with its line feed; the last may have none."""
         return _LINE.findall(self.source if isinstance(self.source, str) else "".join(self.source))
+
+    @cached_property
+    def prefixes(self) -> list[str]:
+        """What stands in front of the Python of each line."""
+        return prefixes(self.lines)
 
 
 class Notebook(SourceFile):
@@ -102,8 +107,8 @@ class Notebook(SourceFile):
         if not self._cells:
             return Location(None, row, column)
         cell, first = self._at(row)
-        outer = indentation(cell.lines)  # which the program is without
-        return Location(cell.number, row - first + 1, column + len(outer) * self.shown(row).startswith(outer))
+        before = cell.prefixes[row - first] if 0 <= row - first < len(cell.lines) else ""  # the program is without
+        return Location(cell.number, row - first + 1, column + len(before))
 
     def shown(self, row: int) -> str:
         """The line as it stands in its cell."""
@@ -148,13 +153,20 @@ class _Writer:
         return self._as_string(lines) if isinstance(self._cell.source, str) else self._as_list(lines)
 
     def _kept(self, before: Sequence[str], after: Sequence[str]) -> Iterator[_Line]:
-        """The lines as they stand in the cell: the old ones as they are, new ones indented as the cell is."""
-        outer = indentation(self._cell.lines)
+        """The lines as they stand in the cell: the old ones as they are, new ones behind what they all stand behind."""
         for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
             if kind == "equal":
                 yield from ((number, self._cell.lines[number]) for number in range(i, j))
             else:
+                outer = self._prefix(i, j)
                 yield from ((None, outer + line if line.strip() else line) for line in after[k:m])
+
+    def _prefix(self, first: int, end: int) -> str:
+        """What new lines in place of the lines from `first` to `end`, or in front of them, stand behind."""
+        lines = self._cell.lines
+        code = [place for place, line in enumerate(lines) if line.strip()]
+        nearest = next((place for place in reversed(code) if place < max(end, first + 1)), next(iter(code), None))
+        return self._cell.prefixes[nearest] if nearest is not None else ""
 
     def _as_string(self, lines: Sequence[_Line]) -> str:
         before = _raw_lines(self._raw[self._cell.start + 1 : self._cell.end - 1])
