@@ -9,9 +9,10 @@ from typing import Final
 
 from mplint.interpreter import modules
 from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.calls import Arguments
 from mplint.interpreter.machine import MAX_STEPS, Machine
 from mplint.interpreter.program import Program
-from mplint.interpreter.values import Policy, Symbol
+from mplint.interpreter.values import Module, Policy, Symbol, Value
 from mplint.interpreter.world import World
 from mplint.source.file import ParseFault, SourceError
 
@@ -113,6 +114,20 @@ def script(path: Path) -> Run:
 
     def run(m: Machine) -> None:
         modules.load(m, path, "__main__")
+
+    return run
+
+
+def call_of(path: Path, attribute: str) -> Run:
+    """Call `attribute` (it may have dots) of the module in the file `path`, as a console script does."""
+
+    def run(m: Machine) -> None:
+        frame = modules.load(m, path)
+        value: Value = Module(frame)
+        place = m.program.place(frame.source, frame.source.module)
+        for name in attribute.split("."):
+            value = m.attribute(value, name, place)
+        m.call(value, Arguments(), place)
 
     return run
 
