@@ -140,6 +140,7 @@ def _formatted(m: Machine, frame: Frame, node: cst.FormattedString) -> Value:
         shown = _shown(m, frame, part, value)
         if shown is None:
             known = False
+            text += strings.HOLE
         else:
             text += shown
     return Const(text) if known and len(text) <= MAX_TEXT else derived("text", text, *values)
