@@ -8,9 +8,13 @@ from mplint.interpreter import strings
 from mplint.interpreter.modules import find, load
 from mplint.interpreter.values import (
     MAX_OPTIONS,
+    NONE,
     UNKNOWN,
+    Api,
     Const,
+    Fields,
     Module,
+    Symbol,
     Unknown,
     Value,
     choice,
@@ -18,6 +22,7 @@ from mplint.interpreter.values import (
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.frames import Frame
     from mplint.interpreter.machine import Machine
     from mplint.interpreter.values import Place
 
@@ -70,3 +75,55 @@ def import_top(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not isinstance(name, Const) or not isinstance(name.value, str) or "." not in name.value:
         return found
     return find(m, m.stack[-1].frame, name.value.partition(".")[0], 0)
+
+
+# -- files that are run
+
+
+def run_path(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`runpy.run_path(path, run_name=…)`: the variables that the file leaves, as a dict."""
+    name = arguments.get("run_name", 2)
+    frame = _run_file(m, arguments.get("path_name", 0), str(name.value) if isinstance(name, Const) else "<run_path>")
+    return UNKNOWN if frame is None else Fields(frame)
+
+
+def run_line_magic(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """IPython's magics, as they are written in Python: `%run file.py` leaves the file's variables here."""
+    if arguments.get("magic_name", 0) == Const("run"):
+        _run_here(m, arguments.get("line", 1))
+    return NONE
+
+
+def runs_file(m: Machine, text: Value) -> bool:
+    """`exec(open("file.py").read())`: whether `text` is what a file of the project holds, which then has been run."""
+    match text:
+        case Unknown(symbol=Symbol(parts=("call", Symbol(parts=("attribute", Symbol(parts=opened), "read"))))):
+            is_open = len(opened) > 2 and opened[0] == "call" and opened[1] == Api("builtins.open")
+            return is_open and isinstance(opened[2], Const) and _run_here(m, opened[2])
+        case _:
+            return False
+
+
+def _run_here(m: Machine, path: Value | None) -> bool:
+    """Run a file, and bind its variables in the module that runs it."""
+    frame = _run_file(m, path, "__main__")
+    if frame is None:
+        return False
+    here = m.stack[-1].frame.module
+    for name in tuple(frame.bound):
+        value = m.variable(frame, name)
+        if value is not None:
+            here.bound[name] = None
+            m.bind(here, name, value)
+    return True
+
+
+def _run_file(m: Machine, path: Value | None, name: str) -> Frame | None:
+    """The namespace of a file of the project that has been run as `name`, once more if need be."""
+    if not isinstance(path, Const) or not isinstance(path.value, str):
+        return None
+    file = m.program.project.file_at(path.value, m.stack[-1].frame.source.path)
+    if file is None or any(activation.frame.source.path == file for activation in m.stack):
+        return None
+    m.imported.pop(file, None)
+    return load(m, file, name)

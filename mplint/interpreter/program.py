@@ -54,6 +54,8 @@ class Program:
         """Names of attributes that the program puts on a library's objects."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
+        self.groups: set[cst.CSTNode] = set()
+        """Functions under `@click.group()`, which run a command when they are called."""
         self.cached: set[cst.CSTNode] = set()
         """Functions that are run once for the same arguments."""
         self.hooks: frozenset[str] = frozenset()

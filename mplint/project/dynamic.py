@@ -16,6 +16,10 @@ _WORDS: Final = ("import_module", "__import__", "import_string", "locate(")
 _TABLE: Final = ("'_target_'", '"_target_"')
 """What stands in a text whose strings name the modules that Hydra imports."""
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
+_RUNS: Final = re.compile(
+    r"""\b(?:run_line_magic\(\s*(['"])run\1\s*,|runpy\.run_path\(|run_path\(|exec\(\s*(?:compile\(\s*)?open\()\s*"""
+    r"""(?P<quote>['"])(?P<file>[^'"\r\n]+)(?P=quote)"""
+)
 _OWN: Final = frozenset({"__name__", "__package__", "__spec__"})
 _PLACEHOLDER: Final = re.compile(r"%|(?<!\{)\{(?!\{)")
 _MAX_DEPTH: Final = 4
@@ -124,3 +128,10 @@ def _dotted_strings(text: str, pieces: list[Piece]) -> Iterator[Named]:
             inner = text[start:end].strip("rbuRBU").strip("'\"")
             if _DOTTED.fullmatch(inner):
                 yield Named(inner.partition(":")[0])
+
+
+def files_run_by(text: str) -> tuple[str, ...]:
+    """The files that a text runs by their path: `%run file.py`, `runpy.run_path("file.py")`, `exec(open(…).read())`."""
+    if "run" not in text and "exec(" not in text:
+        return ()
+    return tuple(dict.fromkeys(match["file"] for match in _RUNS.finditer(text)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from mplint.project.discovery import Exclusions, python_files
+from mplint.project.dynamic import files_run_by
 from mplint.project.imports import imports_of
 from mplint.project.layout import Layout
 from mplint.project.packaging import Packaging, Script, packaging_in
@@ -43,6 +44,7 @@ class Project:
         self.root = absolute(root)
         self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
         self.files: tuple[Path, ...] = tuple(sorted({*map(absolute, files), *self._overlay}))
+        self._known = frozenset(self.files)
         modules = [path for path in self.files if path.suffix != NOTEBOOK]
         self._layout = Layout(self.root, modules, lambda: self._packaging.sources)
         self._kept: dict[Path, _Kept] = {}
@@ -189,6 +191,15 @@ class Project:
         """The modules right below `package`, as `importer` names it, whose names start with `start`."""
         return self._layout.below(package, level, importer, start, self)
 
+    def file_at(self, name: str, user: Path) -> Path | None:
+        """The file that a program in the file `user` means by the path `name`: from its own directory, or the root."""
+        for base in (self._own(user).parent, self.root):
+            for ending in ("", ".py"):
+                path = absolute(base / (name + ending))
+                if path in self._known:
+                    return path
+        return None
+
     def is_test(self, path: Path) -> bool:
         """Whether a file belongs to a test suite, by the names that pytest and unittest go by."""
         return self._layout.is_test(path)
@@ -277,6 +288,10 @@ class Project:
             imports = self.glance(path, imports_of)
         except SourceError:
             return
+        for name in self.glance(path, files_run_by):
+            run = self.file_at(name, path)
+            if run is not None:
+                yield run
         parts = self._layout.parts
         for one in imports:
             if not one.level and one.module.split(".", 1)[0] not in parts and (one.module or not one.start):

@@ -13,15 +13,15 @@ _PYTHON_CELLS: Final = frozenset({"time", "timeit", "capture", "prun", "python",
 """Cell magics whose cell is run as Python here."""
 _ASSIGNED: Final = re.compile(r"(?P<target>\s*[A-Za-z_][\w.\[\], ]*=\s*)[!%]")
 _LINE: Final = re.compile(r"(?P<indent>\s*)(?:[!%?]|[\w.*]+\s*\?\??\s*$)")
-_RUN: Final = re.compile(r"\s*%run\s+(?:-\w\s+)*['\"]?(?P<module>[A-Za-z_]\w*)\.py\b")
+_RUN: Final = re.compile(r"\s*%run\s+(?:-\w\s+)*(?P<quote>['\"]?)(?P<file>[\w./~-]+)(?P=quote)(?=\s|$)")
 _PLAIN: Final = re.compile(r"\s*%(?:time|timeit|prun)\s+(?P<statement>[A-Za-z_(\[].*)")
 
 
 def masked(lines: Sequence[str]) -> list[str]:
     """The lines of a cell as Python: as many, and the same where they are Python.
 
-    A line magic or a command becomes `pass`, one whose result is kept a call of something unknown; `%run file.py` in a
-    cell becomes the import of what that file defines, and `%time statement` the statement.  A cell of another language
+    A line magic or a command becomes `pass`, one whose result is kept a call of something unknown; `%run file.py`
+    becomes the call that IPython makes of it, and `%time statement` the statement.  A cell of another language
     (`%%bash`) becomes comments.  As in IPython, an indentation of the whole cell goes.
     """
     outer = indentation(lines)
@@ -65,13 +65,13 @@ def _as_python(line: str) -> str | None:
     """A line that only IPython understands as Python; None for any other."""
     assigned = _ASSIGNED.match(line)
     if assigned is not None:
-        return f"{assigned['target']}get_ipython(){_end(line)}"
+        return f"{assigned['target']}get_ipython().getoutput(){_end(line)}"
     match = _LINE.match(line)
     if match is None:
         return None
     run, plain = _RUN.match(line), _PLAIN.match(line)
-    if run is not None and not match["indent"]:
-        return f"from {run['module']} import *{_end(line)}"
+    if run is not None:
+        return f"{match['indent']}get_ipython().run_line_magic('run', '{run['file']}'){_end(line)}"
     if plain is not None:
         return f"{match['indent']}{plain['statement']}{_end(line)}"
     return f"{match['indent']}pass{_end(line)}"

@@ -68,7 +68,7 @@ def test_the_program() -> None:
     assert read(STYLES["in one line"]).text == (
         "# %% cell 2\npass\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
         "# %% cell 4\n#\n#\n"
-        "# %% cell 5\ninputs = keras.Input((8,))  # é\nfiles = get_ipython()\n"
+        "# %% cell 5\ninputs = keras.Input((8,))  # é\nfiles = get_ipython().getoutput()\n"
         "model = keras.Model(inputs, keras.layers.Dense(3)(inputs))\n"
     )
 
@@ -106,7 +106,7 @@ def test_lines_come_and_go(style: str) -> None:
     """A line is put in, one is taken out, and the last of a cell without a line feed changes."""
     data = STYLES[style]
     before = read(data)
-    text = before.text.replace("files = get_ipython()\n", "").replace("model =", "y = 'ü'\nmodel =")
+    text = before.text.replace("files = get_ipython().getoutput()\n", "").replace("model =", "y = 'ü'\nmodel =")
     text = text.replace("'mixed_float16')\n", "'mixed_bfloat16')\n# so\n")
     after = read(before.encode(text))
     assert after.text == text
