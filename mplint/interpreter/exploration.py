@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +11,9 @@ from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
 from mplint.interpreter.roots import run_unentered
 from mplint.interpreter.setters import Setters
+from mplint.interpreter.trace import PolicySet
 from mplint.interpreter.values import HALF_POLICIES, Policy
+from mplint.interpreter.world import World
 from mplint.interpreter.worlds import Entry, Exploration, Run, call_of, finish, run_entry, script
 from mplint.project.modules import Project
 
@@ -42,6 +44,15 @@ def explore(
     return found
 
 
+@dataclass(frozen=True)
+class _Start:
+    """An entry point."""
+
+    path: Path
+    name: str
+    run: Run
+
+
 class _Explorer:
     """Runs the programs of a project, and remembers the policies under which they run what they import."""
 
@@ -64,34 +75,67 @@ class _Explorer:
 
     def explore(self, paths: Collection[Path]) -> None:
         """Run the entry points in `paths`, then the functions there that none of them entered."""
-        for path in paths:
-            if _is_script(self._project, path):
-                self._run(path, path.name, script(path))
-        for one in self._project.console_scripts():
-            home = self._project.path_of(one.module)
-            if home is not None and home in paths:
-                self._run(home, f"{home.name}:{one.attribute}", call_of(home, one.attribute))
+        programs = list(self._programs(frozenset(paths)))
+        left = [one for one in programs if not self._reach.is_in_play(one.path, self._assumed)]
+        for one in programs:
+            if one not in left:
+                self._run(one)
+        for one in left:  # whose functions would be taken for ones that a mixed program calls, had it not been run
+            if any(self._is_mixed(path) for path in self._reached(one)) and self._reach.reaches_keras(one.path):
+                self._run(one)
         for path in paths:
             known = self._policies.get(path) or {(each, self._start) for each in self._generations_of(path)}
-            for generation, policy in _worst(known):
+            for generation, policy in _worst(self._possible(path, known)):
                 half = policy.name in HALF_POLICIES or self._assumed or self._setters.speaks(path)
                 if half and self._reach.reaches_keras(path):
                     entry = Entry(path, path.name, generation, self._start)
                     run_unentered(self._program, self._found, entry, policy, self._setters)
 
-    def _run(self, path: Path, name: str, run: Run) -> None:
-        """Run a program that starts in `path`, if half precision can be in play there."""
-        if not self._reach.is_in_play(path, self._assumed):
-            return
-        is_test = self._project.is_test(path)
-        reached = {path} if is_test else {path, *self._project.closure(path)}
-        for generation in self._generations_of(path):
-            entry = Entry(path, name, generation, self._start)
-            if is_test:  # a test runner imports it: there is no program to run, only definitions
+    def _programs(self, paths: Collection[Path]) -> Iterator[_Start]:
+        """The entry points in `paths`: scripts, and what the commands call that installing the project makes."""
+        for path in sorted(paths):
+            if _is_script(self._project, path):
+                yield _Start(path, path.name, script(path))
+        for one in self._project.console_scripts():
+            home = self._project.path_of(one.module)
+            if home is not None and home in paths:
+                yield _Start(home, f"{home.name}:{one.attribute}", call_of(home, one.attribute))
+
+    def _reached(self, start: _Start) -> Collection[Path]:
+        """The modules that run under the policy of a program."""
+        path = start.path
+        return {path} if self._project.is_test(path) else {path, *self._project.closure(path)}
+
+    def _run(self, start: _Start) -> None:
+        for generation in self._generations_of(start.path):
+            entry = Entry(start.path, start.name, generation, self._start)
+            if self._project.is_test(start.path):  # a test runner imports it: there is no program to run
                 entry = replace(entry, budget=MAX_TEST_STEPS)
-            for world in run_entry(self._program, self._found, entry, run):
-                for module in reached:
-                    self._policies.setdefault(module, set()).add((generation, world.policy))
+            for world in run_entry(self._program, self._found, entry, start.run):
+                policies = {(generation, policy) for policy in _policies(world)}
+                for path in self._reached(start):
+                    self._policies.setdefault(path, set()).update(policies)
+
+    def _is_mixed(self, path: Path) -> bool:
+        return any(policy.name in HALF_POLICIES for _, policy in self._policies.get(path, ()))
+
+    def _possible(self, path: Path, known: set[tuple[str, Policy]]) -> set[tuple[str, Policy]]:
+        """Of the policies under which a module is run, those under which what nothing has entered may be called.
+
+        Where a program takes something out of the module by a name that is not known, it is that program.
+        """
+        looked_up = self._program.looked_up.get(path)
+        if looked_up is None:
+            return known
+        return {(generation, policy) for generation, policy in known if (generation, policy.name) in looked_up} or known
+
+
+def _policies(world: World) -> Iterator[Policy]:
+    """The policy at the end of a run; where several may be, all that it has set."""
+    if world.policy.name is None:
+        events = (event for event in world.trace.events if isinstance(event, PolicySet))
+        yield from (event.policy for event in events if event.policy.name is not None)
+    yield world.policy
 
 
 def _related(project: Project, targets: Collection[Path]) -> list[Path]:

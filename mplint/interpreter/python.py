@@ -395,6 +395,8 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
         case (value, Choice() as names, *_):
             return choice([_getattr(m, Arguments((value, name)), place) for name in names.options])
         case (value, name, *_):
+            if isinstance(value, Module):
+                m.program.note_lookup(value.frame, m.generation, m.policy)
             return derived("getattr", value, name)
         case _:
             return UNKNOWN

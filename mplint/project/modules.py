@@ -170,6 +170,16 @@ class Project:
         """
         return self._layout.module_name(path)
 
+    def packages_of(self, path: Path) -> list[Path]:
+        """The `__init__` files of the regular packages that a module is in, which run before it; outermost first."""
+        found: list[Path] = []
+        for parent in self._own(path).parents:
+            package = parent / "__init__.py"
+            if package not in self._known:
+                break
+            found.insert(0, package)
+        return [package for package in found if package != path]
+
     def path_of(self, module: str) -> Path | None:
         """The project's file for an absolute module name, looked for from the roots and then anywhere."""
         return self._layout.path_of(module)
