@@ -11,6 +11,7 @@ from mplint.interpreter.keras import layers, policies, strategies, surgery, tens
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
 from mplint.interpreter.values import (
+    NEVER,
     NONE,
     UNKNOWN,
     Api,
@@ -54,7 +55,7 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Api():
             return _library(m, value, name)
         case Module(frame=frame):
-            return _module(m, value, frame.source.path.name, name)
+            return _module(m, value, frame.source.path.name, name, place)
         case Instance():
             return _instance(m, value, name, place)
         case Class():
@@ -173,10 +174,15 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     return constant(path) or Api(path, spelled)
 
 
-def _module(m: Machine, value: Module, file: str, name: str) -> Value:
+def _module(m: Machine, value: Module, file: str, name: str, place: Place) -> Value:
     found = m.variable(value.frame, name) or m.variable(value.frame, "*")
     if found is not None:
         return found
+    fallback = m.variable(value.frame, "__getattr__") if not name.startswith("__") else None
+    if fallback is not None:  # a module that imports its parts when they are asked for
+        given = m.call(fallback, Arguments((Const(name),)), place)
+        if given is not NEVER:
+            return given
     return derived("name", file, name)
 
 
