@@ -147,6 +147,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "importlib.import_module": late_imports.import_module,
     "IPython.get_ipython": lambda m, arguments, place: Api("IPython.shell"),
     "IPython.shell.getoutput": lambda m, arguments, place: UNKNOWN,
+    "IPython.shell.magic": late_imports.run_line_magic,
     "IPython.shell.run_line_magic": late_imports.run_line_magic,
     "itertools.chain": _chain,
     "itertools.product": _product,

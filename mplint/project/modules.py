@@ -204,7 +204,7 @@ class Project:
     def file_at(self, name: str, user: Path) -> Path | None:
         """The file that a program in the file `user` means by the path `name`: from its own directory, or the root."""
         for base in (self._own(user).parent, self.root):
-            for ending in ("", ".py"):
+            for ending in ("", ".py", NOTEBOOK):
                 path = absolute(base / (name + ending))
                 if path in self._known:
                     return path

@@ -22,7 +22,7 @@ _ESCAPE: Final = re.compile(r"(?P<indent>[ \t\f]*)(?:[!?;,/]|%(?P<magic>\w*)(?P<
 _ASSIGNED: Final = re.compile(r"[ \t]*(?:!|%[A-Za-z_])")
 _RUN: Final = re.compile(
     r"(?P<options>(?:\s+-(?:[inetGdN]\d*|[Dpb]))*)\s+"
-    r"(?P<file>(?!-)[\w./~-]+|'[\w./~ -]+'|\"[\w./~ -]+\")(?=\s|$)"
+    r"(?P<file>(?!-)[\w./~-]+|'[\w./~-]+'|\"[\w./~-]+\")(?=\s|$)"
 )
 _TIMED: Final = frozenset({"prun", "time", "timeit"})
 _OPTIONS: Final = re.compile(r"(?:\s*-[A-Za-z]+(?:\s*\d+)?(?=\s))*\s+(?P<statement>[A-Za-z_(\[].*)")

@@ -28,7 +28,7 @@ LINES = {
     "x: list = !ls\n": "x: list = get_ipython().getoutput()\n",
     "%run precision.py\n": "get_ipython().run_line_magic('run', 'precision.py')\n",
     "%run -i 'precision.py' --half\n": "get_ipython().run_line_magic('run', 'precision.py', '-i')\n",
-    '%run -p -n "my steps/setup"  # the usual\n': "get_ipython().run_line_magic('run', \"my steps/setup\", '-n')\n",
+    '%run -p -n "steps/setup"  # the usual\n': "get_ipython().run_line_magic('run', \"steps/setup\", '-n')\n",
     "%run ../setup.ipynb\n": "get_ipython().run_line_magic('run', '../setup.ipynb')\n",
     "%run ./setup\n": "get_ipython().run_line_magic('run', './setup')\n",
     "%run $name\n": "pass\n",
