@@ -50,6 +50,13 @@ class _Cell:
         """What stands in front of the Python of each line."""
         return prefixes(self.lines)
 
+    def magic(self, number: int, program: str) -> tuple[int, str]:
+        """The magic in front of the statement of a line, which is `program` without it, and where it stands."""
+        line, statement = self.lines[number][len(self.prefixes[number]) :], program.strip()
+        indent = len(program) - len(program.lstrip())
+        head = line.rstrip().removesuffix(statement)[indent:] if statement and line.rstrip().endswith(statement) else ""
+        return indent, head
+
 
 class Notebook(SourceFile):
     """A notebook. Offsets, rows and columns are those of the program that its code cells make."""
@@ -107,8 +114,10 @@ class Notebook(SourceFile):
         if not self._cells:
             return Location(None, row, column)
         cell, first = self._at(row)
-        before = cell.prefixes[row - first] if 0 <= row - first < len(cell.lines) else ""  # the program is without
-        return Location(cell.number, row - first + 1, column + len(before))
+        if 0 <= row - first < len(cell.lines):  # what the program is without
+            magic = cell.magic(row - first, self._masked[self._cells.index(cell)][row - first])
+            column += len(magic[1]) * (column > magic[0]) + len(cell.prefixes[row - first])
+        return Location(cell.number, row - first + 1, column)
 
     def shown(self, row: int) -> str:
         """The line as it stands in its cell."""
@@ -157,9 +166,31 @@ class _Writer:
         for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
             if kind == "equal":
                 yield from ((number, self._cell.lines[number]) for number in range(i, j))
-            else:
-                outer = self._prefix(i, j)
-                yield from ((None, outer + line if line.strip() else line) for line in after[k:m])
+                continue
+            outer = self._prefix(i, j)
+            became = dict(self._became(before, range(i, j), after[k:m]))
+            for place, line in enumerate(after[k:m]):
+                old = became.get(place)
+                at, magic = (0, "") if old is None else self._cell.magic(old, before[old])
+                prefix = outer if old is None else self._cell.prefixes[old]
+                yield None, f"{prefix}{line[:at]}{magic}{line[at:]}" if line.strip() else line
+
+    def _became(self, before: Sequence[str], old: range, new: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """The places of `new` lines, each with the one of the `old` that it comes from: those where that matters.
+
+        As many lines are the same ones; of others those count in which a magic stands in front of a statement.
+        """
+        if len(new) == len(old):
+            yield from enumerate(old)
+            return
+        free = 0
+        for number in old:
+            at, magic = self._cell.magic(number, before[number])
+            places = [place for place in range(free, len(new)) if new[place][:at].isspace() == bool(at)]
+            if magic and places:
+                found = max(places, key=lambda place: SequenceMatcher(None, before[number], new[place]).ratio())
+                free = found + 1
+                yield found, number
 
     def _prefix(self, first: int, end: int) -> str:
         """What new lines in place of the lines from `first` to `end`, or in front of them, stand behind."""
