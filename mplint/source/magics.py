@@ -19,6 +19,11 @@ _LANGUAGE: Final = re.compile(r"%(?:fs|md|md-sandbox|r|scala|sh|sql)\b")
 """What the first line of a cell begins with on Databricks, where that says what language the whole cell is in."""
 _ESCAPE: Final = re.compile(r"(?P<indent>[ \t\f]*)(?:[!?;,/]|%(?P<magic>\w*)(?P<rest>.*))")
 """A command, a line magic, a question, a call without its parentheses."""
+_AUTOMATIC: Final = re.compile(
+    r"(?:alias|cat|cd|conda|cp|env|history|ldir|less|lf|lk|ll|load_ext|ls|lx|magic|mamba|man|matplotlib|mkdir|more|mv|pip"
+    r"|prun|pwd|reload_ext|rm|rmdir|run|time|timeit|uv|who|whos)(?=\s)"
+)
+"""Magics that need no percent sign where they are all that is in a cell."""
 _ASSIGNED: Final = re.compile(r"[ \t]*(?:!|%[A-Za-z_])")
 _RUN: Final = re.compile(
     r"(?P<options>(?:\s+-(?:[inetGdN]\d*|[Dpb]))*)\s+"
@@ -51,6 +56,8 @@ def masked(lines: Sequence[str]) -> list[str]:
     """
     lines = [line[len(prefix) :] for line, prefix in zip(lines, prefixes(lines), strict=True)]
     first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
+    if len(lines) == 1 and _AUTOMATIC.match(lines[0]) and not _is_python(lines[0]):
+        lines = [f"%{lines[0]}"]
     cell = _CELL.match(lines[first]) if first < len(lines) else None
     if cell is None:
         found = list(_statements(lines))

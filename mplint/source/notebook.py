@@ -188,7 +188,7 @@ class _Writer:
             at, magic = self._cell.magic(number, before[number])
             places = [place for place in range(free, len(new)) if new[place][:at].isspace() == bool(at)]
             if magic and places:
-                found = max(places, key=lambda place: SequenceMatcher(None, before[number], new[place]).ratio())
+                found = max(places, key=lambda place: _alike(before[number], new[place]))
                 free = found + 1
                 yield found, number
 
@@ -245,6 +245,12 @@ def _fault(path: Path, text: str) -> Syntax | None:
         except ParseFault as fault:
             return fault.syntax
     return None
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two lines begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _ended(line: str) -> str:

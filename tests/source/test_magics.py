@@ -105,6 +105,13 @@ def test_the_language_of_a_cell_on_databricks() -> None:
     assert masked(["%sql SELECT 1\n", "x = 1\n"]) == ["pass\n", "x = 1\n"]
 
 
+def test_a_magic_alone_in_a_cell_needs_no_percent_sign() -> None:
+    assert masked(["ls ./data\n"]) == ["pass\n"]
+    assert masked(["run setup.py"]) == ["get_ipython().run_line_magic('run', 'setup.py')"]
+    assert masked(["time = 3\n"]) == ["time = 3\n"]
+    assert masked(["ls ./data\n", "x = 1\n"]) == ["ls ./data\n", "x = 1\n"]
+
+
 def test_prompts_that_were_pasted_in() -> None:
     cell = [">>> if x:\n", "...     y = 1\n", "...\n", ">>> z = ...\n"]
     assert masked(cell) == ["if x:\n", "    y = 1\n", "\n", "z = ...\n"]
