@@ -176,15 +176,13 @@ def _as_python(line: str, statement: _Statement) -> str | None:
     run = _RUN.match(match["rest"]) if magic == "run" else None
     if run is not None:
         options = "".join(f", '{option}'" for option in ("-i", "-n") if option in run["options"].split())
-        return f"{indent}get_ipython().run_line_magic('run', {_quoted(run['file'])}{options}){end}"
+        # a pair of either quote: fixes are written in those that prevail in the program
+        file = run["file"].strip("'\"")
+        return f"{indent}get_ipython().run_line_magic(\"run\", '{file}'{options}){end}"
     timed = _OPTIONS.fullmatch(match["rest"].rstrip("\r\n")) if magic in _TIMED else None
     if timed is not None and _is_python(timed["statement"]):
         return f"{indent}{timed['statement']}{end}"
     return f"{indent}pass{end}"
-
-
-def _quoted(name: str) -> str:
-    return name if name[0] in "'\"" else f"'{name}'"
 
 
 def _is_python(text: str) -> bool:

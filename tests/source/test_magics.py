@@ -26,11 +26,11 @@ LINES = {
     "a = b = !ls\n": "a = b = !ls\n",
     "a, b = %sx ls\n": "a, b = get_ipython().getoutput()\n",
     "x: list = !ls\n": "x: list = get_ipython().getoutput()\n",
-    "%run precision.py\n": "get_ipython().run_line_magic('run', 'precision.py')\n",
-    "%run -i 'precision.py' --half\n": "get_ipython().run_line_magic('run', 'precision.py', '-i')\n",
-    '%run -p -n "steps/setup"  # the usual\n': "get_ipython().run_line_magic('run', \"steps/setup\", '-n')\n",
-    "%run ../setup.ipynb\n": "get_ipython().run_line_magic('run', '../setup.ipynb')\n",
-    "%run ./setup\n": "get_ipython().run_line_magic('run', './setup')\n",
+    "%run precision.py\n": "get_ipython().run_line_magic(\"run\", 'precision.py')\n",
+    "%run -i 'precision.py' --half\n": "get_ipython().run_line_magic(\"run\", 'precision.py', '-i')\n",
+    '%run -p -n "steps/setup"  # the usual\n': "get_ipython().run_line_magic(\"run\", 'steps/setup', '-n')\n",
+    "%run ../setup.ipynb\n": "get_ipython().run_line_magic(\"run\", '../setup.ipynb')\n",
+    "%run ./setup\n": "get_ipython().run_line_magic(\"run\", './setup')\n",
     "%run $name\n": "pass\n",
     "%run -m package.module\n": "pass\n",
     "%time model.fit(x)\n": "model.fit(x)\n",
@@ -107,7 +107,7 @@ def test_the_language_of_a_cell_on_databricks() -> None:
 
 def test_a_magic_alone_in_a_cell_needs_no_percent_sign() -> None:
     assert masked(["ls ./data\n"]) == ["pass\n"]
-    assert masked(["run setup.py"]) == ["get_ipython().run_line_magic('run', 'setup.py')"]
+    assert masked(["run setup.py"]) == ["get_ipython().run_line_magic(\"run\", 'setup.py')"]
     assert masked(["time = 3\n"]) == ["time = 3\n"]
     assert masked(["ls ./data\n", "x = 1\n"]) == ["ls ./data\n", "x = 1\n"]
 
