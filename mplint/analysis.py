@@ -255,6 +255,8 @@ class _Analysis:
                     self._failures.append(_failure(world.path, error))
                     continue
                 for fault in faults:
+                    if world.is_test and not self._project.is_test(fault.at.source.path):
+                        continue  # a test's policy is its own
                     seen.setdefault((rule.code, fault.at), []).append((world, fault, rule))
         held = {key for key, reports in seen.items() if self._holds(key[1], reports)}
         declined = _declined(held)

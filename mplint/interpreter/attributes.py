@@ -57,7 +57,7 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Api():
             return _library(m, value, name)
         case Module(frame=frame):
-            return _module(m, value, frame.source.path.name, name)
+            return _module(m, value, frame.source.path.name, name, place)
         case Instance():
             return _instance(m, value, name, place)
         case Class():
@@ -193,10 +193,15 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     return constant(path) or versions.named(m, path, spelled) or Api(path, spelled)
 
 
-def _module(m: Machine, value: Module, file: str, name: str) -> Value:
+def _module(m: Machine, value: Module, file: str, name: str, place: Place) -> Value:
     found = m.variable(value.frame, name) or m.variable(value.frame, "*")
     if found is not None:
         return found
+    fallback = m.variable(value.frame, "__getattr__") if not name.startswith("__") else None
+    if fallback is not None:  # a module that imports its parts when they are asked for
+        given = m.call(fallback, Arguments((Const(name),)), place)
+        if given is not NEVER:
+            return given
     return derived("name", file, name)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import forgetting
 from mplint.interpreter.activations import MAX_DEPTH, Activation
 from mplint.interpreter.code import FunctionCode
+from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
     NEVER,
     NONE,
@@ -21,6 +22,7 @@ from mplint.interpreter.values import (
     Partial,
     Place,
     Symbol,
+    Tensor,
     Tuple,
     Unknown,
     Value,
@@ -157,9 +159,12 @@ def call_function(
         activation = Activation(frame, in_call, arguments)
         m.clock += 1
         activation.began = m.clock
-        return run(m, activation, code, on_yield)
+        result = run(m, activation, code, on_yield)
     finally:
         m.context = outer
+    if in_call is None and isinstance(result, Tensor):
+        m.record(Returned(place, outer, result))
+    return result
 
 
 def _cached(m: Machine, function: Function, arguments: Arguments, place: Place) -> Value:

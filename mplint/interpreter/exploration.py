@@ -1,17 +1,20 @@
-"""Running a whole program: its entry points first, then what none of them entered."""
+"""Running a whole project: the entry points of its programs first, then what none of them entered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
 from mplint.interpreter.roots import run_unentered
+from mplint.interpreter.setters import Setters
+from mplint.interpreter.trace import PolicySet
 from mplint.interpreter.values import HALF_POLICIES, Policy
-from mplint.interpreter.worlds import Entry, Exploration, finish, run_entry, script
+from mplint.interpreter.world import World
+from mplint.interpreter.worlds import Entry, Exploration, Run, call_of, finish, run_entry, script
 from mplint.project.modules import Project
 
 MAX_TEST_STEPS: Final = 30_000
@@ -34,33 +37,11 @@ def explore(
     """
     found = Exploration()
     project = program.project
-    policies: dict[Path, set[tuple[str, Policy]]] = {}
-    reach = Reach(project)
     files = related(project, targets)
-    for path in files:
-        start = _start(assumed(path))
-        if not (is_script(project, path) and reach.is_in_play(path, start != _FLOAT32)):
-            continue
-        reached = {path} if project.is_test(path) else {path, *project.closure(path)}
-        for generation in generations_of(path):
-            entry = Entry(path, path.name, generation, start)
-            if project.is_test(path):  # a test runner imports it: there is no program to run, only definitions
-                entry = replace(entry, budget=MAX_TEST_STEPS)
-            for world in run_entry(program, found, entry, script(path)):
-                for module in reached:
-                    # what is assumed in a file holds there, not in what it imports
-                    unset = world.policy == start and module != path
-                    policy = _start(assumed(module)) if unset else world.policy
-                    policies.setdefault(module, set()).add((generation, policy))
-    for path in files:
-        start = _start(assumed(path))
-        known = policies.get(path) or {(generation, start) for generation in generations_of(path)}
-        for generation, policy in _worst(known):
-            half = policy.name in HALF_POLICIES or start != _FLOAT32 or reach.speaks_of_half(path)
-            if half and reach.reaches_keras(path):
-                entry = Entry(path, path.name, generation, start)
-                others_assume = start != _FLOAT32 and any(assumed(other) != start.name for other in files)
-                run_unentered(program, found, entry, policy, again=others_assume and policy == start)
+    explorer = _Explorer(program, found, files, generations_of, assumed)
+    explorer.explore([path for path in files if not project.is_test(path)])
+    # what a test enters is not for that reason known to be entered by the program
+    explorer.explore([path for path in files if project.is_test(path)])
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, machine.generation, machine.shelf.policy), {})
     return found
@@ -69,6 +50,115 @@ def explore(
 def _start(assumed: str | None) -> Policy:
     """The policy at the start of what is run in a file in which `assumed` is to be treated as set."""
     return _FLOAT32 if assumed is None else Policy(assumed)
+
+
+@dataclass(frozen=True)
+class _EntryPoint:
+    """An entry point."""
+
+    path: Path
+    name: str
+    run: Run
+
+
+class _Explorer:
+    """Runs the programs of a project, and remembers the policies under which they run what they import."""
+
+    def __init__(
+        self,
+        program: Program,
+        found: Exploration,
+        files: Collection[Path],
+        generations_of: Callable[[Path], tuple[str, ...]],
+        assumed: Callable[[Path], str | None],
+    ) -> None:
+        self._program = program
+        self._project = program.project
+        self._found = found
+        self._generations_of = generations_of
+        self._starts = {path: _start(assumed(path)) for path in files}
+        self._reach = Reach(self._project)
+        self._setters = Setters(self._project, self._reach.programs_in_play)
+        self._policies: dict[Path, set[tuple[str, Policy]]] = {}
+
+    def explore(self, paths: Collection[Path]) -> None:
+        """Run the entry points in `paths`, then the functions there that none of them entered."""
+        programs = list(self._programs(frozenset(paths)))
+        left = [one for one in programs if not self._reach.is_in_play(one.path, self._is_assumed(one.path))]
+        for one in programs:
+            if one not in left:
+                self._run(one)
+        for one in left:  # whose functions would be taken for ones that a mixed program calls, had it not been run
+            if any(self._is_mixed(path) for path in self._reached(one)) and self._reach.reaches_keras(one.path):
+                self._run(one)
+        for path in paths:
+            start = self._starts[path]
+            known = self._policies.get(path) or {(each, start) for each in self._generations_of(path)}
+            for generation, policy in _worst(self._possible(path, known)):
+                half = policy.name in HALF_POLICIES or self._is_assumed(path) or self._setters.speaks(path)
+                if half and self._reach.reaches_keras(path):
+                    entry = Entry(path, path.name, generation, start)
+                    again = self._is_assumed(path) and self._varies and policy == start
+                    run_unentered(self._program, self._found, entry, policy, self._setters, again=again)
+
+    def _is_assumed(self, path: Path) -> bool:
+        """Whether another policy than the default is treated as set from the start of what is run in a file."""
+        return self._starts[path] != _FLOAT32
+
+    @property
+    def _varies(self) -> bool:
+        """Whether it is not the same for all files."""
+        return len(set(self._starts.values())) > 1
+
+    def _programs(self, paths: Collection[Path]) -> Iterator[_EntryPoint]:
+        """The entry points in `paths`: scripts, and what the commands call that installing the project makes."""
+        for path in sorted(paths):
+            if is_script(self._project, path):
+                yield _EntryPoint(path, path.name, script(path))
+        for one in self._project.console_scripts():
+            home = self._project.path_of(one.module)
+            if home is not None and home in paths:
+                yield _EntryPoint(home, f"{home.name}:{one.attribute}", call_of(home, one.attribute))
+
+    def _reached(self, point: _EntryPoint) -> Collection[Path]:
+        """The modules that run under the policy of a program."""
+        path = point.path
+        return {path} if self._project.is_test(path) else {path, *self._project.closure(path)}
+
+    def _run(self, point: _EntryPoint) -> None:
+        for generation in self._generations_of(point.path):
+            before = self._starts[point.path]
+            entry = Entry(point.path, point.name, generation, before)
+            if self._project.is_test(point.path):  # a test runner imports it: there is no program to run
+                entry = replace(entry, budget=MAX_TEST_STEPS)
+            for world in run_entry(self._program, self._found, entry, point.run):
+                for path in self._reached(point):
+                    for policy in _policies(world):
+                        # what is assumed in a file holds there, not in what it imports
+                        unset = policy == before and path != point.path
+                        held = self._starts.get(path, _FLOAT32) if unset else policy
+                        self._policies.setdefault(path, set()).add((generation, held))
+
+    def _is_mixed(self, path: Path) -> bool:
+        return any(policy.name in HALF_POLICIES for _, policy in self._policies.get(path, ()))
+
+    def _possible(self, path: Path, known: set[tuple[str, Policy]]) -> set[tuple[str, Policy]]:
+        """Of the policies under which a module is run, those under which what nothing has entered may be called.
+
+        Where a program takes something out of the module by a name that is not known, it is that program.
+        """
+        looked_up = self._program.looked_up.get(path)
+        if looked_up is None:
+            return known
+        return {(generation, policy) for generation, policy in known if (generation, policy.name) in looked_up} or known
+
+
+def _policies(world: World) -> Iterator[Policy]:
+    """The policy at the end of a run; where several may be, all that it has set."""
+    if world.policy.name is None:
+        events = (event for event in world.trace.events if isinstance(event, PolicySet))
+        yield from (event.policy for event in events if event.policy.name is not None)
+    yield world.policy
 
 
 def related(project: Project, targets: Collection[Path]) -> list[Path]:
@@ -81,8 +171,11 @@ def related(project: Project, targets: Collection[Path]) -> list[Path]:
 
 
 def is_script(project: Project, path: Path) -> bool:
-    """Whether a program may start at `path`: it guards on `__main__`, or nothing in the project imports it."""
-    return project.mentions(path, b"__main__") or not project.importers(path)
+    """Whether a program may start at `path`: it guards on `__main__`, or at most tests import it."""
+    if project.mentions(path, b"__main__"):
+        return True
+    importers = project.importers(path)
+    return not importers or (not project.is_test(path) and all(project.is_test(one) for one in importers))
 
 
 def _worst(known: set[tuple[str, Policy]]) -> list[tuple[str, Policy]]:

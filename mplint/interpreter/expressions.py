@@ -142,6 +142,7 @@ def _formatted(m: Machine, frame: Frame, node: cst.FormattedString) -> Value:
         shown = _shown(m, frame, part, value)
         if shown is None:
             known = False
+            text += strings.HOLE
         else:
             text += shown
     return Const(text) if known and len(text) <= MAX_TEXT else derived("text", text, *values)
@@ -694,6 +695,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             held = None
             if isinstance(index, Const) and isinstance(index.value, str):
                 held = namespaces.read(m, value, index.value)
+            elif isinstance(value.of, Frame):
+                m.program.note_lookup(value.of, m.generation, m.policy)
             return UNKNOWN if held is None else held
         case Const(value=str(text)):
             match index:

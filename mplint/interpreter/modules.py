@@ -33,9 +33,7 @@ from mplint.keras_api import canonical
 from mplint.source.file import ParseFault, SourceError
 
 if TYPE_CHECKING:
-    from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
-    from mplint.interpreter.values import Place
 
 
 @dataclass(eq=False)
@@ -284,7 +282,7 @@ def member(m: Machine, frame: Frame, source: Value, wanted: str, name: str, leve
             if isinstance(below, Module):
                 m.bind(namespace, wanted, below)
                 return below
-            return m.variable(namespace, "*") or UNKNOWN
+            return m.attribute(source, wanted, m.place(frame, frame.source.module))
         case Api():
             return m.attribute(source, wanted, m.place(frame, cst.Name(wanted)))
         case _:
@@ -340,21 +338,3 @@ def _load_packages(m: Machine, frame: Frame, name: str) -> None:
         if before is not None and m.variable(before, parts[count - 1]) is None:
             m.bind(before, parts[count - 1], Module(here))
         before = here
-
-
-def import_module(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`importlib.import_module(name)`."""
-    name = arguments.get("name", 0)
-    if not isinstance(name, Const) or not isinstance(name.value, str) or not name.value:
-        return UNKNOWN
-    bare = name.value.lstrip(".")
-    return find(m, m.stack[-1].frame, bare, len(name.value) - len(bare))
-
-
-def import_top(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`__import__(name)`: the package that the module is in."""
-    name = arguments.get("name", 0)
-    found = import_module(m, arguments, place)
-    if not isinstance(name, Const) or not isinstance(name.value, str) or "." not in name.value:
-        return found
-    return find(m, m.stack[-1].frame, name.value.partition(".")[0], 0)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mplint import keras_api
-from mplint.interpreter import modules
-from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import models, policies
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
+from mplint.interpreter.reach import Reach
 from mplint.interpreter.roots import run_unentered
+from mplint.interpreter.setters import Setters
 from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, VariableMade
 from mplint.interpreter.values import (
     HALF,
@@ -36,7 +36,7 @@ from mplint.interpreter.values import (
     variable_dtype,
 )
 from mplint.interpreter.world import Model, World, outputs_of
-from mplint.interpreter.worlds import Entry, Exploration, Run, finish, run_entry, run_script, script
+from mplint.interpreter.worlds import Entry, Exploration, Run, call_of, finish, run_entry, run_script, script
 from mplint.keras_api import Kind
 from mplint.project.modules import Project
 from mplint.source.stack import on_deep_stack
@@ -93,21 +93,7 @@ class Start:
 
     def run(self) -> Run:
         """As the interpreter runs it."""
-        factory = self.factory
-        if factory is None:
-            return script(self.path)
-
-        def run(m: Machine) -> None:
-            frame = modules.load(m, self.path)
-            place = m.program.place(frame.source, frame.source.module)
-            first, *rest = factory.split(".")
-            value = m.variable(frame, first)
-            for name in rest:
-                value = m.attribute(value, name, place) if value is not None else None
-            if value is not None:
-                m.call(value, Arguments(), place)
-
-        return run
+        return script(self.path) if self.factory is None else call_of(self.path, self.factory)
 
 
 def predict(project: Project, start: Start, generation: str, policy: str | None = None) -> tuple[Prediction, ...]:
@@ -123,9 +109,10 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
     program, found = Program(project), Exploration()
     entry = Entry(start.path, start.path.name, generation, Policy(policy or "float32"))
     run = list(run_entry(program, found, entry, start.run()))
+    setters = Setters(project, Reach(project).programs_in_play)
     for path in sorted({start.path, *project.closure(start.path)}):
         for left in {world.policy: None for world in run}:
-            run_unentered(program, found, replace(entry, path=path, name=path.name), left)
+            run_unentered(program, found, replace(entry, path=path, name=path.name), left, setters)
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, generation, machine.shelf.policy), {})
     for failure in found.failures:

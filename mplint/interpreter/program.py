@@ -32,6 +32,8 @@ class Program:
         """Functions that some call in the program has entered."""
         self.roots: set[cst.CSTNode] = set()
         """Functions that are run on their own, since nothing in the program entered them."""
+        self.looked_up: dict[Path, set[tuple[str, str | None]]] = {}
+        """Modules out of which something is taken by a name that is not known: the generations and policies then."""
         self.parts: set[Address] = set()
         """Models that some run uses as a part of something larger."""
         self.opened: set[Address] = set()
@@ -46,6 +48,8 @@ class Program:
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
         self.step_places: set[Place | None] = set()
         """Where these are computed."""
+        self.middle: dict[Place, set[Context]] = {}
+        """The calls, with their contexts, that give such a computation in what may be half precision."""
         self.strategies: set[Symbol] = set()
         """The unknown conditions that decide on a distribution strategy."""
         self.several: set[Address] = set()
@@ -54,6 +58,8 @@ class Program:
         """Names of attributes that the program puts on a library's objects."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
+        self.groups: set[cst.CSTNode] = set()
+        """Functions under `@click.group()`, which run a command when they are called."""
         self.cached: set[cst.CSTNode] = set()
         """Functions that are run once for the same arguments."""
         self.hooks: frozenset[str] = frozenset()
@@ -113,6 +119,10 @@ class Program:
         if found is None:
             found = self._modules[path] = Frame("module", self.source(path), None, self.root_context, None, None)
         return found
+
+    def note_lookup(self, frame: Frame, generation: str, policy: Policy) -> None:
+        """Note that anything in the module of `frame` may be what the program goes on with."""
+        self.looked_up.setdefault(frame.module.source.path, set()).add((generation, policy.name))
 
     def frame(
         self,

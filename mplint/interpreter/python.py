@@ -10,7 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, containers, namespaces, sequences, strings, versions
+from mplint.interpreter import arrays, containers, late_imports, namespaces, sequences, strings, versions
 from mplint.interpreter.calls import Arguments, each
 from mplint.interpreter.classes import class_attribute, is_open, library_bases, method_of, tuple_fields
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
@@ -55,7 +55,10 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-BUILTINS: Final = frozenset(dir(builtins)) - {"True", "False", "None", "__name__", "__doc__", "__spec__", "__loader__"}
+BUILTINS: Final = frozenset({*dir(builtins), "get_ipython"}) - {
+    *("True", "False", "None", "__name__", "__doc__", "__spec__", "__loader__")
+}
+"""The names that are there without an import; the last of them in a notebook."""
 
 _PURE: Final[dict[str, Callable[..., object]]] = {
     "abs": abs,
@@ -395,6 +398,8 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
         case (value, Choice() as names, *_):
             return choice([_getattr(m, Arguments((value, name)), place) for name in names.options])
         case (value, name, *_):
+            if isinstance(value, Module):
+                m.program.note_lookup(value.frame, m.generation, m.policy)
             return derived("getattr", value, name)
         case _:
             return UNKNOWN
@@ -579,6 +584,8 @@ def _exec(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`exec` and `eval`: what the text may change is not known behind them."""
     frame = m.stack[-1].frame.module
     text = arguments.args[0] if arguments.args else UNKNOWN
+    if late_imports.runs_file(m, text):
+        return NONE
     names = _stored(text.value) if isinstance(text, Const) and isinstance(text.value, str) else None
     for value in arguments.args[1:]:
         m.escape(value)

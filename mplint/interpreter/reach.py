@@ -53,6 +53,13 @@ class Reach:
         """Whether the file itself names half precision, or sets a policy."""
         return self._project.mentions(path, *HALF_WORDS)
 
+    def programs_in_play(self) -> frozenset[Path]:
+        """The files that speak of half precision, or that import one that does."""
+        found = set(self._half)
+        for path in self._half:
+            found |= self._project.importers(path)
+        return frozenset(found)
+
     def _program(self, path: Path) -> frozenset[Path]:
         return self._project.closure(path) | {path}
 

@@ -16,7 +16,7 @@ from mplint.interpreter.code import dotted
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
-from mplint.interpreter.reach import HALF_WORDS
+from mplint.interpreter.setters import Setters
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
@@ -37,18 +37,19 @@ MAX_ROOT_STEPS: Final = 60_000
 """Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
-_WORDS: Final = (*HALF_WORDS, b"precision")
-"""What a function's text holds where it sets half precision, or calls a helper that says so in its name."""
 
 
-def run_unentered(program: Program, found: Exploration, entry: Entry, policy: Policy, *, again: bool = False) -> None:
+def run_unentered(
+    program: Program, found: Exploration, entry: Entry, policy: Policy, setters: Setters, *, again: bool = False
+) -> None:
     """Run what nothing has entered in the module `entry.path`, under `policy`; the module is imported before that.
 
-    `again` runs what was entered, too: that was under another policy.
+    Under a policy that is not half, only what may set one, as `setters` knows.  `again` runs what was entered, too:
+    that was under another policy.
     """
     if again:
         before, program.entered = program.entered, set()
-        run_unentered(program, found, entry, policy)
+        run_unentered(program, found, entry, policy, setters)
         program.entered |= before
         return
     try:
@@ -63,7 +64,7 @@ def run_unentered(program: Program, found: Exploration, entry: Entry, policy: Po
     ]
     if policy.name not in HALF_POLICIES:
         entry = replace(entry, budget=MAX_FLOAT32_STEPS)
-        left = [(owner, node) for owner, node in left if _may_set(program, entry, node)]
+        left = [(owner, node) for owner, node in left if setters.may_set(entry.path, node.name.value)]
     if not left:
         return
     own = _own_policy(program, entry)
@@ -123,14 +124,6 @@ def _is_passed_on(program: Program, entry: Entry, node: cst.FunctionDef) -> bool
     return bool(re.search(rf"(?<!def )\b{name}\b(?!\s*\()", text)) or any(
         program.project.mentions(path, b"getattr(", b"globals()") for path in related
     )
-
-
-def _may_set(program: Program, entry: Entry, node: cst.CSTNode) -> bool:
-    """Whether the text of a function speaks of precision at all: else it has no half precision to be run for."""
-    source = program.source(entry.path)
-    span = source.span(node)
-    text = source.text[span.start : span.end].encode()
-    return any(word in text for word in _WORDS)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import copying, environment, modules, namespaces, options, python, records, sequences
+from mplint.interpreter import copying, environment, late_imports, namespaces, options, python, records, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.values import (
     NEVER,
@@ -127,7 +127,8 @@ HANDLERS: Final[dict[str, Handler]] = {
     "attrs.field": _field,
     "builtins.exit": _leave,
     "builtins.quit": _leave,
-    "builtins.__import__": modules.import_top,
+    "builtins.__import__": late_imports.import_top,
+    "builtins.get_ipython": lambda m, arguments, place: Api("IPython.shell"),
     "collections.OrderedDict": _ordered_dict,
     "collections.defaultdict": python.default_dict,
     "copy.copy": copying.shallow,
@@ -143,7 +144,11 @@ HANDLERS: Final[dict[str, Handler]] = {
     "functools.lru_cache": pass_on,
     "functools.cache": pass_on,
     "functools.wraps": lambda m, arguments, place: _IDENTITY,
-    "importlib.import_module": modules.import_module,
+    "importlib.import_module": late_imports.import_module,
+    "IPython.get_ipython": lambda m, arguments, place: Api("IPython.shell"),
+    "IPython.shell.getoutput": lambda m, arguments, place: UNKNOWN,
+    "IPython.shell.magic": late_imports.run_line_magic,
+    "IPython.shell.run_line_magic": late_imports.run_line_magic,
     "itertools.chain": _chain,
     "itertools.product": _product,
     "mplint.identity": identity,
@@ -154,6 +159,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "os.environ.setdefault": environment.set_default,
     "os.environ.pop": environment.pop,
     "os.environ.update": environment.update,
+    "runpy.run_path": late_imports.run_path,
     "sys.exit": _leave,
     "types.SimpleNamespace": _namespace,
 }

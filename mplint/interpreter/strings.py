@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences, versions
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, abstract, concrete
-from mplint.interpreter.values import UNKNOWN, Const, Place, Value, derived
+from mplint.interpreter.values import UNKNOWN, Const, Place, Symbol, Unknown, Value, derived
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -20,6 +20,8 @@ _METHODS: Final = frozenset(
      "rfind", "index"}
 )  # fmt: skip
 _PADDED: Final = frozenset({"zfill", "center", "ljust", "rjust"})
+HOLE: Final = "{}"
+"""Stands in the text of an unknown string for what is not known of it."""
 _MAX_PATTERN: Final = 200
 _LONG: Final = re.compile(r"\d{4}")
 
@@ -79,3 +81,27 @@ def written(value: object, conversion: str | None, pattern: str) -> str | None:
     except (TypeError, ValueError):
         return None
     return text if len(text) <= MAX_TEXT else None
+
+
+def beginning(value: Unknown) -> str:
+    """How a text begins of which not all is known: `models.` for `f"models.{name}"`."""
+    return _beginning(value.symbol)[0] if value.symbol is not None else ""
+
+
+def _beginning(part: object) -> tuple[str, bool]:
+    """How a text begins, and whether it ends there, too."""
+    match part:
+        case Const(value=str(text)):
+            return text, True
+        case Symbol(parts=("text", str(text), *_)):
+            return text.partition(HOLE)[0], False
+        case Symbol(parts=("text" | "Add", left, right)):
+            text, whole = _beginning(left)
+            more, ends = _beginning(right) if whole else ("", False)
+            return text + more, whole and ends
+        case Symbol(parts=("Modulo", Const(value=str(text)), *_)):
+            return text.partition("%")[0], False
+        case Symbol(parts=("str.format", Const(value=str(text)), *_)):
+            return text.partition("{")[0], False
+        case _:
+            return "", False

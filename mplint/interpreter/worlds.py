@@ -9,10 +9,12 @@ from typing import Final
 
 from mplint.interpreter import modules
 from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.calls import Arguments
 from mplint.interpreter.machine import MAX_STEPS, Machine
 from mplint.interpreter.program import Program
-from mplint.interpreter.values import Policy, Symbol
+from mplint.interpreter.values import Module, Policy, Symbol, Value
 from mplint.interpreter.world import World
+from mplint.project.imports import imports_of
 from mplint.source.file import ParseFault, SourceError
 
 MAX_SYMBOLS: Final = 3
@@ -109,12 +111,34 @@ def finish(found: Exploration, machine: Machine, entry: Entry, decisions: dict[S
 
 
 def script(path: Path) -> Run:
-    """Run the file `path` as a program."""
+    """Run the file `path` as a program; as `python -m` does where it is written to be a part of its package."""
 
     def run(m: Machine) -> None:
+        if any(one.level for one in m.program.project.glance(path, imports_of)):
+            _import_packages(m, path)
         modules.load(m, path, "__main__")
 
     return run
+
+
+def call_of(path: Path, attribute: str) -> Run:
+    """Call `attribute` (it may have dots) of the module in the file `path`, as a console script does."""
+
+    def run(m: Machine) -> None:
+        _import_packages(m, path)
+        frame = modules.load(m, path)
+        value: Value = Module(frame)
+        place = m.program.place(frame.source, frame.source.module)
+        for name in attribute.split("."):
+            value = m.attribute(value, name, place)
+        m.call(value, Arguments(), place)
+
+    return run
+
+
+def _import_packages(m: Machine, path: Path) -> None:
+    for package in m.program.project.packages_of(path):
+        modules.load(m, package)
 
 
 def run_script(program: Program, path: Path, generation: str, policy: str = "float32") -> list[World]:

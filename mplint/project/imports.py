@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mplint.source.lexer import Kind, Piece, is_code, strings_and_comments
+from mplint.project.dynamic import named_at_run_time
+from mplint.source.lexer import Kind, Piece, strings_and_comments
 
 _IMPORT = re.compile(
     r"(?:^|[;:])(?P<indent>[ \t\f]*)"
@@ -16,25 +17,31 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _FOR_TYPE_CHECKERS = re.compile(r"^(?P<indent>[ \t]*)if[ \t]+(?:\w+\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
-_BY_CALL = re.compile(r"""\b(?:import_module|__import__)\(\s*(['"])(?P<module>\w+(?:\.\w+)*)\1""")
 _CONTINUATION = re.compile(r"\\(?:\r\n?|\n)")
 
 
 @dataclass(frozen=True)
 class Import:
-    """One `import module` or `from module import names`; `level` counts the leading dots."""
+    """One `import module` or `from module import names`; `level` counts the leading dots.
+
+    Where `start` is given, it is any of the modules right below `module` whose names start so: which of them is decided
+    at run time.
+    """
 
     module: str
     level: int = 0
     names: tuple[str, ...] = ()
+    start: str | None = None
 
 
 def imports_of(text: str) -> tuple[Import, ...]:
     """All imports that may run: in functions, too, and `import_module("a.b")`; not those under `if TYPE_CHECKING`.
 
+    Of modules that are named at run time (`import_module(f"models.{name}")`), all that the name may mean.
+
     Works on a text that does not parse as well: Python 2, or syntax newer than the Python that runs mplint.
     """
-    if "import" not in text:
+    if "import" not in text and "_target_" not in text:
         return ()
     pieces = list(strings_and_comments(text))
     found = [*_statements(code_alone(text, pieces)), *_calls(text, pieces)]
@@ -87,8 +94,9 @@ def _block(code: str, header: re.Match[str]) -> tuple[int, int]:
 
 
 def _calls(text: str, pieces: list[Piece]) -> Iterator[Import]:
-    if "import_module" not in text and "__import__" not in text:
-        return
-    for match in _BY_CALL.finditer(text):
-        if is_code(pieces, match.start()):
-            yield Import(match["module"])
+    for named in named_at_run_time(text, pieces):
+        if named.open:
+            package, _, start = named.name.rpartition(".")
+            yield Import(package, named.level, (), start)
+        else:
+            yield Import(named.name, named.level)

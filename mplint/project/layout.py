@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from mplint.source.file import absolute
 
@@ -17,13 +18,27 @@ _API = frozenset({"keras", "keras_core", "tensorflow", "tf_keras", "numpy", "jax
 """Packages that are the API, unless a source root holds them as a package: then they are the project."""
 
 
+class Contents(Protocol):
+    """What is in the files, as far as it says where modules are."""
+
+    def holds_scripts(self, directory: Path) -> bool:
+        """Whether files in `directory`, which is in a package, are run as scripts, too.
+
+        Those import their siblings without a dot.
+        """
+
+    def added_by(self, directory: Path | None) -> Sequence[Path]:
+        """The directories that the files in `directory` put on `sys.path` by themselves; with None, those of any."""
+
+
 class Layout:
     """The modules that a set of files makes, whatever is in the files."""
 
-    def __init__(self, root: Path, files: Sequence[Path]) -> None:
-        """`root` and `files` are absolute, the files sorted."""
+    def __init__(self, root: Path, files: Sequence[Path], declared: Callable[[], Sequence[Path]]) -> None:
+        """`root` and `files` are absolute, the files sorted; packaging declares that packages are in `declared()`."""
         self.root = root
         self.files = tuple(files)
+        self._declared = declared
         self._known = frozenset(files)
         self._by_text = {path.as_posix(): path for path in files}
         self._tests: dict[Path, bool] = {}
@@ -62,12 +77,8 @@ class Layout:
                 return found
         return self._by_name.get(module)
 
-    def resolve(self, name: str, level: int, importer: Path, holds_scripts: Callable[[Path], bool]) -> Path | str:
-        """What `import name` in `importer` (or `from` + `level` dots + `name`) means: see `Project.resolve`.
-
-        `holds_scripts` tells of a directory in a package whether its files are run as scripts, too: those import their
-        siblings without a dot.
-        """
+    def resolve(self, name: str, level: int, importer: Path, contents: Contents) -> Path | str:
+        """What `import name` in `importer` (or `from` + `level` dots + `name`) means: see `Project.resolve`."""
         directory = self.own(importer).parent
         if level:
             return self._resolve_relative(name, level, directory)
@@ -84,9 +95,55 @@ class Layout:
         if parts[0] in sys.stdlib_module_names:
             return name
         sibling = self._file(directory, parts)
-        if sibling is not None and holds_scripts(directory):
+        if sibling is not None and contents.holds_scripts(directory):
             return sibling
-        return self._by_name.get(name) or name
+        if parts[0] not in self.parts:
+            return name
+        for base in contents.added_by(directory):
+            if (found := self._file(base, parts)) is not None:
+                return found
+        if (found := self._by_name.get(name)) is not None:
+            return found
+        for base in contents.added_by(None):
+            if (found := self._file(base, parts)) is not None:
+                return found
+        return self._by_end.get(name) or name
+
+    def below(self, package: str, level: int, importer: Path, start: str, contents: Contents) -> Sequence[Path]:
+        """The modules right below `package`, as imported from `importer`, whose names start with `start`."""
+        parts = package.split(".") if package else []
+        directory = self.own(importer).parent
+        if level:
+            for _ in range(min(level - 1, len(directory.parts))):
+                directory = directory.parent
+            candidates = [directory.joinpath(*parts)]
+        elif parts:
+            bases = (*self._search_path(directory), directory, *contents.added_by(directory))
+            candidates = [base.joinpath(*parts) for base in bases]
+            known = self._by_name.get(package)
+            if known is not None and known.name == "__init__.py":
+                candidates.append(known.parent)
+        elif start:
+            candidates = [directory, self.root]
+        else:
+            return ()
+        for candidate in candidates:
+            found = [path for path in self._modules_in(candidate) if _imported_as(path).startswith(start)]
+            if found:
+                return found
+        return ()
+
+    def _modules_in(self, directory: Path) -> Sequence[Path]:
+        return self._modules.get(directory, ())
+
+    @cached_property
+    def _modules(self) -> Mapping[Path, Sequence[Path]]:
+        """The modules right below each directory: its files, and the packages in it."""
+        modules: dict[Path, list[Path]] = {}
+        for path in self.files:
+            package = path.name == "__init__.py"
+            modules.setdefault(path.parent.parent if package else path.parent, []).append(path)
+        return modules
 
     def is_test(self, path: Path) -> bool:
         """Whether a file belongs to a test suite, by the names that pytest and unittest go by."""
@@ -116,12 +173,13 @@ class Layout:
     def _source_roots(self) -> tuple[Path, ...]:
         """Directories from which absolute imports may start, best first.
 
-        `src`, where it is no package itself; the root; and the root's parent, where the root is a package.
+        `src`, where it is no package itself; what packaging declares; the root; and the root's parent, where the root
+        is a package.
         """
         roots = [self.root]
-        source = self.root / "src"
-        if source in self._directories and not self._is_package(source):
-            roots.insert(0, source)
+        for source in (*self._declared(), self.root / "src"):
+            if source in self._directories and source not in roots and not self._is_package(source):
+                roots.insert(0 if source.parent == self.root else len(roots), source)
         if self._is_package(self.root):
             roots.append(self.root.parent)
         return tuple(roots)
@@ -144,6 +202,19 @@ class Layout:
             name = self.module_name(path)
             names[name] = None if name in names else path
         return {name: path for name, path in names.items() if path is not None}
+
+    @cached_property
+    def _by_end(self) -> Mapping[str, Path]:
+        """Files outside of regular packages by their name from a folder of the root, where exactly one has it.
+
+        So are modules found that are imported with the help of `PYTHONPATH`.
+        """
+        names: dict[str, Path | None] = {}
+        for path in self.files:
+            if not self._is_package(path.parent):
+                _, _, name = self.module_name(path).partition(".")
+                names[name] = None if name in names else path
+        return {name: path for name, path in names.items() if name and path is not None}
 
     def _package_root(self, directory: Path) -> Path:
         """The directory that holds the outermost regular package around `directory`, or itself."""
@@ -182,3 +253,8 @@ class Layout:
             above = (parent for parent in outermost.parents if self.root in parent.parents)
             known = self._search_paths[directory] = tuple(dict.fromkeys([outermost, *self._source_roots, *above]))
         return known
+
+
+def _imported_as(path: Path) -> str:
+    """The last part of the name that a module has."""
+    return path.parent.name if path.name == "__init__.py" else path.stem

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from mplint.project.discovery import Exclusions, python_files
+from mplint.project.dynamic import files_run_by
 from mplint.project.imports import imports_of
 from mplint.project.layout import Layout
+from mplint.project.packaging import Packaging, Script, packaging_in
+from mplint.project.search_path import added_directories, located
 from mplint.source.file import SourceError, SourceFile, absolute, read_bytes
 from mplint.source.notebook import SUFFIX as NOTEBOOK
 from mplint.source.reading import source_of
@@ -18,6 +21,8 @@ from mplint.source.reading import source_of
 _T = TypeVar("_T")
 
 _MAX_BYTES_KEPT = 64 << 20
+_DEPTH_OF_PROJECTS = 3
+"""How deep below the root the projects of a monorepo may stand."""
 
 
 @dataclass
@@ -39,10 +44,13 @@ class Project:
         self.root = absolute(root)
         self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
         self.files: tuple[Path, ...] = tuple(sorted({*map(absolute, files), *self._overlay}))
-        self._layout = Layout(self.root, [path for path in self.files if path.suffix != NOTEBOOK])
+        self._known = frozenset(self.files)
+        modules = [path for path in self.files if path.suffix != NOTEBOOK]
+        self._layout = Layout(self.root, modules, lambda: self._packaging.sources)
         self._kept: dict[Path, _Kept] = {}
         self._bytes_kept = 0
         self._resolved: dict[tuple[str, int, Path], Path | str] = {}
+        self._added: dict[Path | None, tuple[Path, ...]] = {}
         self._closures: dict[Path, frozenset[Path]] = {}
         self._importers: dict[Path, frozenset[Path]] = {}
 
@@ -133,6 +141,25 @@ class Project:
                 return True
         return False
 
+    # Packaging
+
+    def console_scripts(self) -> tuple[Script, ...]:
+        """The functions that the commands call which installing the project makes."""
+        return self._packaging.scripts
+
+    @cached_property
+    def _packaging(self) -> Packaging:
+        """What packaging declares at the root and in the projects of a monorepo."""
+        directories = {self.root}
+        for path in self.files:
+            directories.update(parent for parent in path.parents if self.root in parent.parents)
+        depth = len(self.root.parts) + _DEPTH_OF_PROJECTS
+        found = [packaging_in(one) for one in sorted(directories) if len(one.parts) <= depth]
+        return Packaging(
+            tuple(dict.fromkeys(script for one in found for script in one.scripts)),
+            tuple(dict.fromkeys(source for one in found for source in one.sources)),
+        )
+
     # Modules
 
     def module_name(self, path: Path) -> str:
@@ -142,6 +169,16 @@ class Project:
         project's root (or `src`) would say, or the stem alone where no import could.
         """
         return self._layout.module_name(path)
+
+    def packages_of(self, path: Path) -> list[Path]:
+        """The `__init__` files of the regular packages that a module is in, which run before it; outermost first."""
+        found: list[Path] = []
+        for parent in self._own(path).parents:
+            package = parent / "__init__.py"
+            if package not in self._known:
+                break
+            found.insert(0, package)
+        return [package for package in found if package != path]
 
     def path_of(self, module: str) -> Path | None:
         """The project's file for an absolute module name, looked for from the roots and then anywhere."""
@@ -157,8 +194,21 @@ class Project:
         key = (name, level, importer.parent)
         found = self._resolved.get(key)
         if found is None:
-            found = self._resolved[key] = self._layout.resolve(name, level, importer, self._holds_scripts)
+            found = self._resolved[key] = self._layout.resolve(name, level, importer, self)
         return found
+
+    def below(self, package: str, level: int, importer: Path, start: str = "") -> Sequence[Path]:
+        """The modules right below `package`, as `importer` names it, whose names start with `start`."""
+        return self._layout.below(package, level, importer, start, self)
+
+    def file_at(self, name: str, user: Path) -> Path | None:
+        """The file that a program in the file `user` means by the path `name`: from its own directory, or the root."""
+        for base in (self._own(user).parent, self.root):
+            for ending in ("", ".py", NOTEBOOK):
+                path = absolute(base / (name + ending))
+                if path in self._known:
+                    return path
+        return None
 
     def is_test(self, path: Path) -> bool:
         """Whether a file belongs to a test suite, by the names that pytest and unittest go by."""
@@ -211,8 +261,29 @@ class Project:
             kept = self._kept.setdefault(path, _Kept())
         return path, kept
 
-    def _holds_scripts(self, directory: Path) -> bool:
+    def holds_scripts(self, directory: Path) -> bool:
+        """Whether some file in `directory` is run as a program."""
         return any(self.mentions(path, b"__main__") for path in self._layout.files_in.get(directory, ()))
+
+    def added_by(self, directory: Path | None) -> Sequence[Path]:
+        """The directories that the files in `directory` put on `sys.path` by themselves; with None, those of any."""
+        found = self._added.get(directory)
+        if found is None:
+            files = [path for path in self._adding if directory in (None, path.parent)]
+            found = self._added[directory] = tuple(dict.fromkeys(one for path in files for one in self._adds(path)))
+        return found
+
+    @cached_property
+    def _adding(self) -> Sequence[Path]:
+        return [path for path in self.files if self.mentions(path, b"sys.path", b"addsitedir")]
+
+    def _adds(self, path: Path) -> Iterator[Path]:
+        try:
+            directories = self.glance(path, added_directories)
+        except SourceError:
+            return
+        for directory in directories:
+            yield from located(directory, path, self.root)
 
     @cached_property
     def _direct_importers(self) -> Mapping[Path, frozenset[Path]]:
@@ -227,10 +298,16 @@ class Project:
             imports = self.glance(path, imports_of)
         except SourceError:
             return
+        for name in self.glance(path, files_run_by):
+            run = self.file_at(name, path)
+            if run is not None:
+                yield run
         parts = self._layout.parts
         for one in imports:
-            if not one.level and one.module.split(".", 1)[0] not in parts:
+            if not one.level and one.module.split(".", 1)[0] not in parts and (one.module or not one.start):
                 continue
+            if one.start is not None:
+                yield from self.below(one.module, one.level, path, one.start)
             yield from self._run_by(one.module, one.level, path)
             for name in one.names:
                 if name in parts:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from mplint.source.file import Location, ParseFault, SourceError, SourceFile, Syntax
-from mplint.source.magics import indentation, masked
+from mplint.source.magics import masked, prefixes
 
 SUFFIX: Final = ".ipynb"
 
@@ -44,6 +44,18 @@ class _Cell:
     def lines(self) -> list[str]:
         """The lines of the source, each with its line feed; the last may have none."""
         return _LINE.findall(self.source if isinstance(self.source, str) else "".join(self.source))
+
+    @cached_property
+    def prefixes(self) -> list[str]:
+        """What stands in front of the Python of each line."""
+        return prefixes(self.lines)
+
+    def magic(self, number: int, program: str) -> tuple[int, str]:
+        """The magic in front of the statement of a line, which is `program` without it, and where it stands."""
+        line, statement = self.lines[number][len(self.prefixes[number]) :], program.strip()
+        indent = len(program) - len(program.lstrip())
+        head = line.rstrip().removesuffix(statement)[indent:] if statement and line.rstrip().endswith(statement) else ""
+        return indent, head
 
 
 class Notebook(SourceFile):
@@ -102,8 +114,10 @@ class Notebook(SourceFile):
         if not self._cells:
             return Location(None, row, column)
         cell, first = self._at(row)
-        outer = indentation(cell.lines)  # which the program is without
-        return Location(cell.number, row - first + 1, column + len(outer) * self.shown(row).startswith(outer))
+        if 0 <= row - first < len(cell.lines):  # what the program is without
+            magic = cell.magic(row - first, self._masked[self._cells.index(cell)][row - first])
+            column += len(magic[1]) * (column > magic[0]) + len(cell.prefixes[row - first])
+        return Location(cell.number, row - first + 1, column)
 
     def shown(self, row: int) -> str:
         """The line as it stands in its cell."""
@@ -148,13 +162,42 @@ class _Writer:
         return self._as_string(lines) if isinstance(self._cell.source, str) else self._as_list(lines)
 
     def _kept(self, before: Sequence[str], after: Sequence[str]) -> Iterator[_Line]:
-        """The lines as they stand in the cell: the old ones as they are, new ones indented as the cell is."""
-        outer = indentation(self._cell.lines)
+        """The lines as they stand in the cell: the old ones as they are, new ones behind what they all stand behind."""
         for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
             if kind == "equal":
                 yield from ((number, self._cell.lines[number]) for number in range(i, j))
-            else:
-                yield from ((None, outer + line if line.strip() else line) for line in after[k:m])
+                continue
+            outer = self._prefix(i, j)
+            became = dict(self._became(before, range(i, j), after[k:m]))
+            for place, line in enumerate(after[k:m]):
+                old = became.get(place)
+                at, magic = (0, "") if old is None else self._cell.magic(old, before[old])
+                prefix = outer if old is None else self._cell.prefixes[old]
+                yield None, f"{prefix}{line[:at]}{magic}{line[at:]}" if line.strip() else line
+
+    def _became(self, before: Sequence[str], old: range, new: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """The places of `new` lines, each with the one of the `old` that it comes from: those where that matters.
+
+        As many lines are the same ones; of others those count in which a magic stands in front of a statement.
+        """
+        if len(new) == len(old):
+            yield from enumerate(old)
+            return
+        free = 0
+        for number in old:
+            at, magic = self._cell.magic(number, before[number])
+            places = [place for place in range(free, len(new)) if new[place][:at].isspace() == bool(at)]
+            if magic and places:
+                found = max(places, key=lambda place: _alike(before[number], new[place]))
+                free = found + 1
+                yield found, number
+
+    def _prefix(self, first: int, end: int) -> str:
+        """What new lines in place of the lines from `first` to `end`, or in front of them, stand behind."""
+        lines = self._cell.lines
+        code = [place for place, line in enumerate(lines) if line.strip()]
+        nearest = next((place for place in reversed(code) if place < max(end, first + 1)), next(iter(code), None))
+        return self._cell.prefixes[nearest] if nearest is not None else ""
 
     def _as_string(self, lines: Sequence[_Line]) -> str:
         before = _raw_lines(self._raw[self._cell.start + 1 : self._cell.end - 1])
@@ -202,6 +245,12 @@ def _fault(path: Path, text: str) -> Syntax | None:
         except ParseFault as fault:
             return fault.syntax
     return None
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two lines begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _ended(line: str) -> str:

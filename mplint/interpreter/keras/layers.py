@@ -125,7 +125,7 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
         m.state.set((layer.address, "@output"), output)
         if info is None or info.place != place:  # not a Sequential running its own layers
             m.taken_from(layer)
-    m.record(LayerCalled(layer, place, inputs, output, m.caller is not None or symbolic))
+    m.record(LayerCalled(layer, place, inputs, output, m.caller is not None or symbolic, m.context))
     for part in m.parts(output):
         if isinstance(part, Tensor):
             m.trace.tensors.count(place, part.dtype is not None)

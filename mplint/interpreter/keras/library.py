@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, options, python, standard, versions
+from mplint.interpreter import arrays, commands, options, python, standard, versions
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import (
@@ -30,14 +30,12 @@ from mplint.interpreter.values import (
     UNKNOWN,
     Api,
     Array,
-    Bound,
     Class,
     Const,
     DType,
     Function,
     Instance,
     Made,
-    Partial,
     Place,
     Policy,
     Super,
@@ -147,15 +145,7 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
-    for value in arguments.values():
-        if isinstance(value, (Function, Bound, Partial)) and callee.path in _RUNNERS:
-            m.call(value, Arguments((), (), UNKNOWN, None), place)
     return unseen(m, callee, arguments)
-
-
-_RUNNERS: Final = frozenset(
-    {"absl.app.run", "fire.Fire", "typer.run", "hydra.main", "tensorflow.compat.v1.app.run", "tensorflow.app.run"}
-)
 
 
 # -- single functions
@@ -254,6 +244,7 @@ _SETTINGS: Final[dict[str, Callable[[Machine, Api, Arguments, Place], Value]]] =
 """What depends on the copy of Keras that it was written from."""
 _HANDLERS: Final[dict[str, standard.Handler]] = {
     **standard.HANDLERS,
+    **commands.HANDLERS,
     "builtins.abs": _absolute,
     strategies.CURRENT: strategies.current,
     "keras.backend.dtype": _dtype,
@@ -290,6 +281,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
             return call_function(m, own, arguments.behind(callee), place, in_call=inside)
     if info_of(m, callee) is not None:
         return calling.call(m, callee, arguments, place)
+    if commands.is_app(callee):
+        return commands.run_app(m, callee, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
         return UNKNOWN
     for value in arguments.values():
@@ -301,6 +294,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
     """A method of a library object, container, string or tensor."""
     if isinstance(receiver, Instance) and receiver.cls == options.PARSER:
         return options.method(m, receiver, name, arguments, place)
+    if commands.is_app(receiver):
+        return commands.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
         return strategies.method(m, receiver, name, arguments, place)
     match receiver:
@@ -313,7 +308,7 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Function():
             if name == "__call__":
                 return m.call(receiver, arguments, place)
-            return UNKNOWN
+            return commands.method(m, receiver, name, arguments, place)
         case Class() if name == "mro" or name.startswith("super."):
             return UNKNOWN
         case Class() if name == "from_config":

@@ -1,0 +1,57 @@
+"""Single calls and assignments of a text as syntax, without parsing the rest of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+
+from mplint.source.lexer import Piece, is_code
+
+_MAX_LENGTH = 2000
+_MAX_CLOSINGS = 30
+_MAX_ASSIGNMENTS = 8
+
+
+def calls(text: str, pieces: list[Piece], function: re.Pattern[str]) -> Iterator[ast.Call]:
+    """The calls whose text begins as `function` matches, up to and with the bracket; `pieces` are the strings."""
+    for match in function.finditer(text):
+        if is_code(pieces, match.start()):
+            found = _call(text, match.start(), match.end())
+            if found is not None:
+                yield found
+
+
+def _call(text: str, start: int, end: int) -> ast.Call | None:
+    limit = min(len(text), start + _MAX_LENGTH)
+    for _ in range(_MAX_CLOSINGS):
+        end = text.find(")", end, limit) + 1
+        if not end:
+            return None
+        found = _expression(text[start:end])
+        if found is not None:
+            return found if isinstance(found, ast.Call) else None
+    return None
+
+
+def assigned(text: str, name: str) -> Iterator[ast.expr]:
+    """What is assigned to the variable `name` anywhere in `text`, where it stands on one line."""
+    pattern = re.compile(
+        rf"^[ \t]*{re.escape(name)}[ \t]*(?::[^=\r\n]*)?=[ \t]*(?P<value>[^=\s][^\r\n]*)", re.MULTILINE
+    )
+    for count, match in enumerate(pattern.finditer(text)):
+        found = _expression(match["value"].strip())
+        if found is not None:
+            yield found
+        if count >= _MAX_ASSIGNMENTS:
+            return
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
