@@ -153,7 +153,8 @@ class _OneEnd(Rewrite):
         met = evidence.mixed(layer.instance) if layer is not None else None
         conflict = evidence.row_of(met) if met is not None else None
         if not site.makes and not site.tensor.symbolic:
-            return self._cast(source, call, False, conflict or evidence.in_the_middle(site.place))
+            conflict = conflict or evidence.in_the_middle(site.place)
+            return self._cast(source, call, False, conflict, evidence.is_in_both(site.place))
         spelled = names.written(self.end.world, source, _ACTIVATION)
         if spelled is None:
             return None
