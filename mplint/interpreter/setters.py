@@ -69,10 +69,14 @@ class Setters:
         while waiting:
             home, name = waiting.pop()
             for path, other in naming.get(name, ()):
-                if other not in speaking.get(path, ()) and (path == home or home in self._project.closure(path)):
+                if other not in speaking.get(path, ()) and self._calls_into(path, home):
                     speaking.setdefault(path, set()).add(other)
                     waiting.append((path, other))
         return speaking
+
+    def _calls_into(self, path: Path, home: Path) -> bool:
+        """Whether a name in `path` may be that of something in `home`.  A test sets its policy by itself."""
+        return path == home or (not self._project.is_test(path) and home in self._project.closure(path))
 
     def _definitions(self, path: Path) -> tuple[_Definition, ...]:
         try:
