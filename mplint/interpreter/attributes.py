@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import arrays, namespaces
+from mplint.interpreter import arrays, candidates, namespaces
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
+from mplint.interpreter.configuration import argparse
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
@@ -83,7 +84,9 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Bound() if name == "__self__":
             return value.receiver
         case Unknown():
-            return derived("attribute", value, name)
+            if any(isinstance(each.value, Const) and each.value != NONE for each in value.candidates):  # a method of it
+                return Bound(value, ApiMethod(name))
+            return candidates.through(value, derived("attribute", value, name), lambda each: get(m, each, name, place))
         case _:
             return UNKNOWN
 
@@ -222,6 +225,8 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         if is_closed(value.cls) or namespaces.is_loose(m, Fields(value)):
             return UNKNOWN
         return Bound(value, ApiMethod(name))
+    if value.cls == argparse.NAMESPACE and namespaces.is_loose(m, Fields(value)) and not name.startswith("__"):
+        return argparse.attribute(value, name)
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
+from mplint.interpreter import candidates
 from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
@@ -19,10 +20,12 @@ from mplint.interpreter.values import (
     Maybe,
     Property,
     StaticMethod,
+    Symbol,
     Tuple,
     Unknown,
     Value,
     choice,
+    is_member,
 )
 
 if TYPE_CHECKING:
@@ -115,15 +118,28 @@ def has_fields(m: Machine, cls: Class) -> bool:
 
 def enum_lookup(m: Machine, cls: Class, wanted: Value | None) -> Value:
     """`SomeEnum(wanted)`."""
+    found: list[tuple[Value, Instance]] = []
     for name in _assigned(cls):
-        if m.variable(cls.frame, name) == wanted:
-            return member(m, cls, name) or UNKNOWN
-    return UNKNOWN
+        held = m.variable(cls.frame, name)
+        one = member(m, cls, name)
+        if held is None or not is_member(one):
+            continue
+        if wanted in (held, one):
+            return one
+        found.append((held, one))
+    if not isinstance(wanted, Unknown) or not found:
+        return UNKNOWN
+    return candidates.member_of(found, wanted, Symbol("member", cls.code.qualname, wanted.symbol))
 
 
-def is_member(value: Value) -> TypeGuard[Instance]:
-    """Whether `value` is a member of an enum class."""
-    return isinstance(value, Instance) and value.address.role.startswith("member ")
+def enum_item(m: Machine, cls: Class, name: Value) -> Value:
+    """`SomeEnum[name]`."""
+    if isinstance(name, Const):
+        return member(m, cls, str(name.value)) or UNKNOWN
+    found = [(Const(each), one) for each in _assigned(cls) if is_member(one := member(m, cls, each))]
+    if not isinstance(name, Unknown) or not found:
+        return UNKNOWN
+    return candidates.member_of(found, name, Symbol("member", cls.code.qualname, "name", name.symbol))
 
 
 def is_enum(cls: Class) -> bool:

@@ -48,7 +48,10 @@ def truth(m: Machine, value: Value) -> bool | None:
         case Const(value=constant):
             return bool(constant)
         case Unknown(symbol=symbol):
-            return m.decide(symbol)
+            decided = m.decide(symbol)
+            if decided is None and value.candidates and (known := m.resolved(value)) is not None:
+                return truth(m, known)
+            return decided
         case Tuple():
             return True if value.items else (False if value.rest is None else None)
         case List(kind="iterator"):
@@ -109,22 +112,28 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     outcome = truth(m, value)
     if outcome is not None:
         return (outcome if positive else not outcome), None, positive, {}
-    symbol = symbol_of(value)
+    symbol, holds = decisive(value)
     narrowed = _narrow(m, frame, test)
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
-    return None, symbol, positive, narrowed
+    return None, symbol, positive is holds, narrowed
 
 
-def symbol_of(value: Value) -> Symbol | None:
-    """The symbol that stands for the unknown truth of `value`."""
+def decisive(value: Value) -> tuple[Symbol | None, bool]:
+    """The symbol that decides the unknown truth of `value`, and whether it is true where that holds."""
+    symbol: Symbol | None = None
     match value:
-        case Unknown(symbol=symbol):
-            return symbol
+        case Unknown():
+            symbol = value.symbol
         case Api(path=path):
-            return Symbol("name", path)
+            symbol = Symbol("name", path)
         case _:
-            return None
+            pass
+    holds = True
+    while symbol is not None and symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
+        holds = holds is (symbol.parts[0] == "bool")
+        symbol = symbol.parts[1]
+    return symbol, holds
 
 
 def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:

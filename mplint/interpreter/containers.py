@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from mplint.interpreter import namespaces, sequences
+from mplint.interpreter import candidates, namespaces, sequences
 from mplint.interpreter.concrete import NotKnown, abstract, concrete
 from mplint.interpreter.merging import merge_entries
 from mplint.interpreter.values import (
@@ -257,6 +257,9 @@ def _asked(m: Machine, receiver: Dict, entries: Entries, name: str, arguments: A
     """`get`, `pop` and `setdefault`."""
     key = arguments.args[0]
     default = arguments.args[1] if len(arguments.args) > 1 else NONE
+    unsure = candidates.looked_up(key, entries, default) if name == "get" else None
+    if unsure is not None:
+        return unsure
     found, there = sequences.lookup(entries, key), sequences.holds(entries, key)
     if name == "pop":
         m.put_entries(receiver.address, sequences.without(entries, key))

@@ -7,19 +7,35 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.frames import Context, Frame
+from mplint.interpreter.implications import computed, leaves
 from mplint.interpreter.modules import Shelf
-from mplint.interpreter.values import Address, Class, Const, Place, Policy, Symbol
+from mplint.interpreter.values import (
+    FLOATS,
+    HALF_POLICIES,
+    Address,
+    Candidate,
+    Class,
+    Const,
+    Place,
+    Policy,
+    Symbol,
+    Unknown,
+)
 from mplint.source.file import SourceFile
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
     from mplint.project.modules import Project
+
+_MAX_COMPARED: Final = 16
+"""Constants that one unknown is compared with; what comes after them is not noted."""
+_POLICIES: Final = HALF_POLICIES | FLOATS
 
 
 class Program:
@@ -60,6 +76,8 @@ class Program:
         """Those of `code.HOOKS` that some class of the program defines."""
         self.counters: dict[cst.CSTNode, frozenset[str]] = {}
         """The variables that each loop counts in."""
+        self.compared: dict[Symbol, dict[Const, None]] = {}
+        """The texts and numbers that the program compares an unknown with: it may be one of them."""
         self.literals: dict[int, Const] = {}
         self.literal_places: dict[int, Place] = {}
         """Where the text of a string constant stands, by the identity of the constant."""
@@ -81,6 +99,22 @@ class Program:
     def sets_legacy_switch(self) -> bool:
         """Whether the program decides by itself that `tf.keras` is tf_keras."""
         return any(self.project.mentions(path, b"TF_USE_LEGACY_KERAS") for path in self.project.files)
+
+    def note_comparison(self, symbol: Symbol, constant: Const) -> None:
+        """Note that the program asks whether the unknown `symbol` is `constant`."""
+        known = self.compared.setdefault(symbol, {})
+        if len(known) < _MAX_COMPARED:
+            known[constant] = None
+
+    def candidates(self, value: Unknown) -> tuple[Candidate, ...]:
+        """What an unknown is likely to be: its own candidates, and the policies that it is compared with."""
+        found = dict.fromkeys(value.candidates)
+        for leaf in leaves(value.symbol):
+            for constant in self.compared.get(leaf, ()):
+                made = computed(value.symbol, {leaf: constant.value}) if value.symbol is not None else None
+                if made in _POLICIES:
+                    found[Candidate(Const(made), Symbol("Equal", leaf, constant))] = None
+        return tuple(found)
 
     def source(self, path: Path) -> SourceFile:
         """The file `path`."""

@@ -10,7 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, containers, namespaces, sequences, strings
+from mplint.interpreter import arrays, candidates, containers, namespaces, sequences, strings
 from mplint.interpreter.calls import Arguments, each
 from mplint.interpreter.classes import class_attribute, is_open, library_bases, method_of, tuple_fields
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
@@ -97,12 +97,15 @@ def _pure(m: Machine, name: str, args: tuple[Value, ...], place: Place) -> Value
         return _length(m, first)
     if name == "bool":
         outcome = truth(m, first)
-        return Const(outcome) if outcome is not None else derived("bool", first)
+        if outcome is not None:
+            return Const(outcome)
+        return candidates.through(first, derived("bool", first), lambda value: _pure(m, name, (value,), place))
     if name == "sum":
         return _sum(m, args, place)
     if name in ("str", "repr"):
         return _written(m, name, first)
-    return derived(name, *args)
+    result: Value = derived(name, *args)
+    return candidates.through(first, result, lambda value: _pure(m, name, (value, *args[1:]), place))
 
 
 def _written(m: Machine, name: str, value: Value) -> Value:

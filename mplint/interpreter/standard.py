@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import copying, environment, modules, namespaces, options, python, records, sequences
+from mplint.interpreter import copying, modules, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.configuration import argparse, environment
 from mplint.interpreter.values import (
     NEVER,
     UNKNOWN,
@@ -122,7 +123,8 @@ def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 HANDLERS: Final[dict[str, Handler]] = {
-    "argparse.ArgumentParser": options.parser,
+    "argparse.ArgumentParser": argparse.parser,
+    "argparse.Namespace": argparse.namespace,
     "attr.ib": _field,
     "attrs.field": _field,
     "builtins.exit": _leave,

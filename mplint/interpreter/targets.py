@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from mplint.interpreter import environment, namespaces, objects, sequences
+from mplint.interpreter import namespaces, objects, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.configuration import environment
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.values import (
     NONE,

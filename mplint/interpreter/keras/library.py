@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, options, python, standard
+from mplint.interpreter import arrays, candidates, python, standard
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.configuration import argparse
 from mplint.interpreter.keras import (
     applications,
     calling,
@@ -295,8 +296,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
-    if isinstance(receiver, Instance) and receiver.cls == options.PARSER:
-        return options.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == argparse.PARSER:
+        return argparse.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
         return strategies.method(m, receiver, name, arguments, place)
     match receiver:
@@ -317,7 +318,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Super():
             return UNKNOWN
         case Unknown():
-            return unseen(m, receiver, arguments)
+            result = unseen(m, derived("attribute", receiver, name), arguments)
+            return candidates.through(receiver, result, lambda value: python.method(m, value, name, arguments, place))
         case _:
             return python.method(m, receiver, name, arguments, place)
 

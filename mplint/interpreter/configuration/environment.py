@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import containers
-from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Unknown, Value, choice, derived
+from mplint.interpreter import candidates, containers
+from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Value, choice, derived
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -57,7 +57,9 @@ def get(m: Machine, arguments: Arguments, place: Place) -> Value:
     if found is not None:
         return found
     given = derived("call", Api("os.environ.get"), *arguments.args)
-    return Unknown(given.symbol, (default,)) if isinstance(default, Const) and default != NONE else given
+    if given.symbol is None or not isinstance(default, Const) or default == NONE:
+        return given
+    return candidates.likely(given.symbol, [default])
 
 
 def item(m: Machine, key: Value) -> Value:
