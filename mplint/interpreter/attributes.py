@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import arrays, candidates, namespaces
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
-from mplint.interpreter.configuration import argparse
+from mplint.interpreter.configuration import absl, argparse
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
@@ -161,6 +161,10 @@ def _of_function(m: Machine, value: Function, name: str) -> Value:
 
 
 def _library(m: Machine, value: Api, name: str) -> Value:
+    if value.path.startswith("absl."):
+        read = absl.attribute(m, name) if value == absl.FLAGS else absl.of_holder(m, value, name)
+        if read is not None:
+            return read
     stored = m.patched(value, name)
     if isinstance(stored, Maybe):
         return choice([stored.value or UNKNOWN, _own(m, value, name)])
@@ -173,7 +177,7 @@ def _own(m: Machine, value: Api, name: str) -> Value:
         return tensors.dtype_attribute(DType(dtype), name)
     spelled = f"{value.spelled or value.path}.{name}"
     path = canonical(f"{value.path}.{name}")
-    return constant(path) or Api(path, spelled)
+    return constant(path) or absl.ALIASES.get(path) or Api(path, spelled)
 
 
 def _module(m: Machine, value: Module, file: str, name: str) -> Value:

@@ -23,7 +23,7 @@ from mplint.interpreter.classes import (
 from mplint.interpreter.code import target_names
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import condition, truth
-from mplint.interpreter.configuration import environment
+from mplint.interpreter.configuration import absl, environment
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
 from mplint.interpreter.keras.names import is_callable, is_known
@@ -744,6 +744,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             return UNKNOWN if method is None else m.call(Bound(value, method), Arguments((index,)), place)
         case Api(path="os.environ"):
             return environment.item(m, index)
+        case absl.FLAGS:
+            return absl.item(index)
         case Api():
             return value if is_callable(value.path) else derived("item", value, index)
         case _:
