@@ -273,7 +273,9 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
             value: Value = Tuple(tuple(args), arguments.rest)
             args = []
         elif parameter.kind == "star_star":
-            entries = as_entries(keywords.items(), arguments.more)
+            told = defaults.keys() - {each.name for each in code.parameters}  # by the command line alone
+            extra = [(key, defaults[key]) for key in defaults if key in told and key not in keywords]
+            entries = as_entries([*extra, *keywords.items()], arguments.more)
             value = m.new_dict(m.program.place(code.source, code.node), entries)
             keywords = {}
         elif args and parameter.kind in ("positional", "positional_only"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mplint.interpreter import objects
 from mplint.interpreter.calls import Arguments, call_function, each, unseen
+from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import library
 from mplint.interpreter.values import (
     Api,
@@ -31,7 +32,10 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
     """The result of calling `callee`."""
     match callee:
         case Function():
-            return call_function(m, callee, arguments, place)
+            result = call_function(m, callee, arguments, place)
+            if m.program.groups and callee.code in m.program.groups:
+                commands.run(m, callee.code, place)
+            return result
         case Bound(receiver=receiver, callee=ApiMethod(name=name)):
             if name.startswith("super.__"):
                 found = objects.inherited(m, receiver, name.removeprefix("super."), arguments, place)

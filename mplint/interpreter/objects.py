@@ -24,6 +24,7 @@ from mplint.interpreter.classes import (
 )
 from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.conditions import truth
+from mplint.interpreter.configuration import click
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
 from mplint.interpreter.keras.info import keras_base, keras_base_of
@@ -35,6 +36,7 @@ from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
     Api,
+    ApiMethod,
     Bound,
     Choice,
     Class,
@@ -126,6 +128,11 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
             return Property(value)
         case Api(path=path) if path in _CONTEXT_MANAGERS:
             m.program.context_managers.add(value.code.node if isinstance(value, Function) else None)
+            return value
+        case Api(path=path) if path in click.DECORATORS:
+            return m.call(decorator, Arguments((value,)), m.place(frame, node))
+        case Bound(receiver=Function(), callee=ApiMethod()) if isinstance(node, cst.Attribute):  # `@group.command`
+            m.call(decorator, Arguments((value,)), m.place(frame, node))
             return value
         case Function() | Class() | Partial():
             wrapped = m.call(decorator, Arguments((value,)), m.place(frame, node))

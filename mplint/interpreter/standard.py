@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import copying, modules, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.configuration import absl, argparse, environment
+from mplint.interpreter.configuration import absl, argparse, click, environment, fire, typer
 from mplint.interpreter.values import (
     NEVER,
     UNKNOWN,
@@ -124,6 +124,9 @@ def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 HANDLERS: Final[dict[str, Handler]] = {
     **absl.HANDLERS,
+    **click.HANDLERS,
+    **fire.HANDLERS,
+    **typer.HANDLERS,
     "argparse.ArgumentParser": argparse.parser,
     "argparse.Namespace": argparse.namespace,
     "attr.ib": _field,

@@ -251,8 +251,8 @@ class Partial(Value):
     """`functools.partial(callee, *args, **keywords)`."""
 
     callee: Value
-    args: tuple[Value, ...]
-    keywords: tuple[tuple[str, Value], ...]
+    args: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
 
 
 @immutable()

@@ -9,7 +9,7 @@ from mplint import keras_api
 from mplint.interpreter import arrays, candidates, python, standard
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.configuration import argparse
+from mplint.interpreter.configuration import argparse, commands, typer
 from mplint.interpreter.keras import (
     applications,
     calling,
@@ -154,9 +154,7 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     return unseen(m, callee, arguments)
 
 
-_RUNNERS: Final = frozenset(
-    {"absl.app.run", "fire.Fire", "typer.run", "hydra.main", "tensorflow.compat.v1.app.run", "tensorflow.app.run"}
-)
+_RUNNERS: Final = frozenset({"absl.app.run", "tensorflow.compat.v1.app.run", "tensorflow.app.run"})
 
 
 # -- single functions
@@ -287,6 +285,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
             return call_function(m, own, arguments.behind(callee), place, in_call=inside)
     if info_of(m, callee) is not None:
         return calling.call(m, callee, arguments, place)
+    if callee.cls == typer.APPLICATION:
+        return typer.run_application(m, callee, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
         return UNKNOWN
     for value in arguments.values():
@@ -298,6 +298,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
     """A method of a library object, container, string or tensor."""
     if isinstance(receiver, Instance) and receiver.cls == argparse.PARSER:
         return argparse.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION:
+        return typer.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
         return strategies.method(m, receiver, name, arguments, place)
     match receiver:
@@ -310,7 +312,7 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Function():
             if name == "__call__":
                 return m.call(receiver, arguments, place)
-            return UNKNOWN
+            return commands.method(m, receiver, name, arguments, place) or UNKNOWN
         case Class() if name == "mro" or name.startswith("super."):
             return UNKNOWN
         case Class() if name == "from_config":
