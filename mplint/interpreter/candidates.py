@@ -24,6 +24,7 @@ from mplint.interpreter.values import (
     Symbol,
     Unknown,
     Value,
+    choice,
     derived,
     is_member,
 )
@@ -92,6 +93,17 @@ def _one_of(symbol: Symbol | None, candidates: tuple[Candidate, ...], closed: bo
                 decided = switch(decisive.symbol)
                 return decided if decisive.holds is (outcome == TRUE) else derived("not", decided)
     return Unknown(symbol if symbol is not None else Symbol("likely", *candidates), candidates, closed)
+
+
+def or_else(found: Value, default: Value | None) -> Value:
+    """What is asked for with a default: `found`, which is not known, or that."""
+    if default is None:
+        return found
+    if not isinstance(found, Unknown) or found.symbol is None or not is_plain(default):
+        return choice([found, default])
+    if any(candidate.value == default for candidate in found.candidates):
+        return found
+    return Unknown(found.symbol, (*found.candidates, Candidate(default, Symbol("Equal", found.symbol, default))))
 
 
 def looked_up(key: Value, entries: Entries, default: Value | None = None) -> Value | None:

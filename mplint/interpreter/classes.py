@@ -111,9 +111,16 @@ def is_dataclass(m: Machine, cls: Class) -> bool:
     return class_attribute(m, cls, _DATACLASS) is not None
 
 
+_WITH_FIELDS: Final = frozenset(
+    {"typing.NamedTuple", "pydantic.BaseModel", "pydantic.BaseSettings", "pydantic_settings.BaseSettings",
+     "msgspec.Struct", "sqlmodel.SQLModel"}
+)  # fmt: skip
+"""Bases whose constructor sets the fields that a class declares."""
+
+
 def has_fields(m: Machine, cls: Class) -> bool:
-    """Whether `cls` is a dataclass or a NamedTuple, whose constructor sets its fields."""
-    return is_dataclass(m, cls) or _NAMED_TUPLE in library_bases(cls)
+    """Whether `cls` is a dataclass, a NamedTuple or a model of pydantic, whose constructor sets its fields."""
+    return is_dataclass(m, cls) or not _WITH_FIELDS.isdisjoint(library_bases(cls))
 
 
 def enum_lookup(m: Machine, cls: Class, wanted: Value | None) -> Value:

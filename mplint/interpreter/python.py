@@ -391,7 +391,7 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
             if default and there is False:
                 return default[0]
             found = m.attribute(value, name, place)
-            return choice([found, default[0]]) if default and there is None else found
+            return candidates.or_else(found, default[0]) if default and there is None else found
         case (value, Choice() as names, *_):
             return choice([_getattr(m, Arguments((value, name)), place) for name in names.options])
         case (value, name, *_):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import copying, modules, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.configuration import absl, argparse, click, environment, fire, typer
+from mplint.interpreter.configuration import absl, argparse, click, dataclasses, environment, fire, typer
 from mplint.interpreter.values import (
     NEVER,
     UNKNOWN,
@@ -111,10 +111,6 @@ def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
     return instance
 
 
-def _field(m: Machine, arguments: Arguments, place: Place) -> Value:
-    return Partial(Api("dataclasses.field"), (), arguments.keywords)
-
-
 # -- the process
 
 
@@ -125,12 +121,11 @@ def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:
 HANDLERS: Final[dict[str, Handler]] = {
     **absl.HANDLERS,
     **click.HANDLERS,
+    **dataclasses.HANDLERS,
     **fire.HANDLERS,
     **typer.HANDLERS,
     "argparse.ArgumentParser": argparse.parser,
     "argparse.Namespace": argparse.namespace,
-    "attr.ib": _field,
-    "attrs.field": _field,
     "builtins.exit": _leave,
     "builtins.quit": _leave,
     "builtins.__import__": modules.import_top,
@@ -138,8 +133,13 @@ HANDLERS: Final[dict[str, Handler]] = {
     "collections.defaultdict": python.default_dict,
     "copy.copy": copying.shallow,
     "copy.deepcopy": copying.deep,
-    "dataclasses.field": _field,
+    "attr.asdict": records.as_dict,
+    "attr.evolve": records.replace,
+    "attrs.asdict": records.as_dict,
+    "attrs.evolve": records.replace,
+    "collections.namedtuple": records.named_tuple,
     "dataclasses.replace": records.replace,
+    records.MAKER.path: records.make,
     "dataclasses.asdict": records.as_dict,
     "dataclasses.astuple": records.as_tuple,
     "dataclasses.is_dataclass": records.is_dataclass,

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, candidates, python, standard
+from mplint.interpreter import arrays, candidates, python, records, standard
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.configuration import argparse, commands, typer
+from mplint.interpreter.configuration import argparse, commands, dataclasses, typer
 from mplint.interpreter.keras import (
     applications,
     calling,
@@ -298,6 +298,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
     """A method of a library object, container, string or tensor."""
     if isinstance(receiver, Instance) and receiver.cls == argparse.PARSER:
         return argparse.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == dataclasses.PARSER:
+        return dataclasses.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION:
         return typer.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
@@ -320,6 +322,10 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Super():
             return UNKNOWN
         case Unknown():
+            if name == "get" and arguments.args and arguments.sure:  # of a mapping, most likely
+                named = derived("item", receiver, arguments.args[0])
+                if named.symbol is not None:
+                    return candidates.or_else(named, arguments.get("default", 1))
             result = unseen(m, derived("attribute", receiver, name), arguments)
             return candidates.through(receiver, result, lambda value: python.method(m, value, name, arguments, place))
         case _:
@@ -362,6 +368,9 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         return UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
         return UNKNOWN
+    taken = records.method(m, receiver, name, arguments, place)
+    if taken is not None:
+        return taken
     for value in arguments.values():
         m.escape(value)
     return UNKNOWN
