@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import arrays, candidates, namespaces
+from mplint.interpreter import arrays, candidates, mappings, namespaces, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
-from mplint.interpreter.configuration import absl, argparse
+from mplint.interpreter.configuration import absl
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
@@ -212,6 +212,9 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         return layers.read_variable(m, held)
     if name == "__dict__":
         return Fields(value)
+    items = mappings.aliased(m, value)
+    if items is not None and (found := sequences.lookup(items, Const(name))) is not None:
+        return found
     if isinstance(value.cls, Class):
         found = class_attribute(m, value.cls, name)
         if found is not None:
@@ -223,14 +226,18 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
             return value.cls
         if keras_base_of(m, value) is not None:
             return surgery.attribute(m, value, name, place)
+        if hasattr(dict, name) and mappings.derives_from_dict(value.cls):
+            return Bound(value, ApiMethod(name))
         fallback = class_attribute(m, value.cls, "__getattr__")
         if fallback is not None and not name.startswith("__"):
             return m.call(Bound(value, fallback), Arguments((Const(name),)), place)
         if is_closed(value.cls) or namespaces.is_loose(m, Fields(value)):
             return UNKNOWN
         return Bound(value, ApiMethod(name))
-    if value.cls == argparse.NAMESPACE and namespaces.is_loose(m, Fields(value)) and not name.startswith("__"):
-        return argparse.attribute(value, name)
+    if value.cls.path in _CLOSED or (mappings.is_of_library(value) and name not in mappings.METHODS):
+        missing = mappings.missing(m, value, name)
+        if missing is not None:
+            return missing
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 

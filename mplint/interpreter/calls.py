@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import forgetting
+from mplint.interpreter import candidates, forgetting
 from mplint.interpreter.activations import MAX_DEPTH, Activation
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.values import (
@@ -287,8 +287,10 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
         elif name in defaults:
             value = defaults[name]
             loose = arguments.rest if parameter.kind.startswith("positional") else None
-            if loose is not None or arguments.more is not None:
+            if loose is not None:
                 value = UNKNOWN
+            elif arguments.more is not None:
+                value = candidates.or_else(candidates.under(arguments.more, Const(name)), value)
         elif arguments.rest is not None and parameter.kind.startswith("positional"):
             value = arguments.rest
         else:

@@ -106,6 +106,28 @@ def or_else(found: Value, default: Value | None) -> Value:
     return Unknown(found.symbol, (*found.candidates, Candidate(default, Symbol("Equal", found.symbol, default))))
 
 
+_VALUES: Final = "values"
+
+
+def values_of(source: Value) -> Value:
+    """What the values of a mapping that is not known stand for: each is an item of `source`."""
+    return derived(_VALUES, source)
+
+
+def source_of(value: Value) -> Symbol | None:
+    """The mapping whose values `value` stands for."""
+    if isinstance(value, Unknown) and value.symbol is not None and value.symbol.parts[0] == _VALUES:
+        inner = value.symbol.parts[1]
+        return inner if isinstance(inner, Symbol) else None
+    return None
+
+
+def under(value: Value, key: Value) -> Value:
+    """The value under `key`, where `value` stands for those of a mapping that is not known."""
+    symbol = source_of(value)
+    return value if symbol is None else derived("item", Unknown(symbol), key)
+
+
 def looked_up(key: Value, entries: Entries, default: Value | None = None) -> Value | None:
     """`{…}[key]` for a key that is not known, in a dict that speaks of precision; None of others.
 

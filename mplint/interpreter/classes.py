@@ -79,6 +79,8 @@ def is_open(cls: Class) -> bool:
 
 
 _NAMED_TUPLE: Final = "typing.NamedTuple"
+MADE_TUPLE: Final = Api("collections.namedtuple")
+"""The class of what a class that `namedtuple` made makes."""
 _FIELDS: Final = "@fields"
 _DATACLASS: Final = "@dataclass"
 
@@ -97,8 +99,11 @@ def fields_of(m: Machine, instance: Instance) -> list[str] | None:
 def tuple_fields(m: Machine, instance: Instance) -> list[str] | None:
     """The fields of a NamedTuple, which is a sequence of them; None of other objects."""
     found = fields_of(m, instance)
-    is_tuple = found is not None and isinstance(instance.cls, Class) and _NAMED_TUPLE in library_bases(instance.cls)
-    return found if is_tuple else None
+    if found is None:
+        return None
+    if isinstance(instance.cls, Class):
+        return found if _NAMED_TUPLE in library_bases(instance.cls) else None
+    return found if instance.cls == MADE_TUPLE else None
 
 
 def note_dataclass(m: Machine, namespace: Frame) -> None:

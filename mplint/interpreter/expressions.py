@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from mplint.interpreter import candidates, containers, namespaces, objects, sequences, strings
+from mplint.interpreter import candidates, containers, mappings, namespaces, objects, sequences, strings
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import (
     class_attribute,
@@ -540,6 +540,8 @@ def _identical(m: Machine, left: Value, right: Value) -> bool | None:
 
 
 def _contains(m: Machine, needle: Value, hay: Value, place: Place) -> bool | None:
+    if type(hay) is Instance and (isinstance(hay.cls, Api) or class_attribute(m, hay.cls, "__contains__") is None):
+        hay = mappings.view(hay)
     match hay:
         case Const(value=str(text)):
             return needle.value in text if isinstance(needle, Const) and isinstance(needle.value, str) else None
@@ -702,6 +704,8 @@ def _sliced(m: Machine, value: Value, bounds: list[Value], place: Place) -> Valu
 
 def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
     """`value[index]`."""
+    if type(value) is Instance and (isinstance(value.cls, Api) or class_attribute(m, value.cls, "__getitem__") is None):
+        value = mappings.view(value)
     match value:
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
@@ -724,6 +728,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             held = None
             if isinstance(index, Const) and isinstance(index.value, str):
                 held = namespaces.read(m, value, index.value)
+                if held is None and isinstance(value.of, Instance):
+                    held = mappings.missing(m, value.of, index.value)
             return UNKNOWN if held is None else held
         case Const(value=str(text)):
             match index:
@@ -737,9 +743,9 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             return enum_item(m, value, index)
         case Array() | Class():  # a generic class: List[int]
             return value
+        case Instance() if tuple_fields(m, value) is not None:
+            return subscript(m, sequences.iterate(m, value, place), index, place)
         case Instance(cls=Class() as cls):
-            if tuple_fields(m, value) is not None:
-                return subscript(m, sequences.iterate(m, value, place), index, place)
             method = class_attribute(m, cls, "__getitem__")
             return UNKNOWN if method is None else m.call(Bound(value, method), Arguments((index,)), place)
         case Api(path="os.environ"):
@@ -793,7 +799,7 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
             else:
                 rest = choice([rest, sequences.anything(sequence)])
         elif arg.star == "**":
-            if isinstance(value, (Dict, Fields)):
+            if isinstance(mappings.view(value), (Dict, Fields)):
                 entries = containers.mapping(m, value, m.place(frame, arg))
                 for key, held in entries.pairs:
                     if isinstance(key, Const) and isinstance(key.value, str):
@@ -802,7 +808,7 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
                         more = UNKNOWN
                 more = entries.rest if entries.rest is not None else more
             else:
-                more = derived("keywords", value)
+                more = candidates.values_of(value)
         elif arg.keyword is not None:
             keywords.append((arg.keyword.value, value))
         elif rest is not None:

@@ -16,6 +16,7 @@ from mplint.interpreter.configuration.annotations import kind_of, option
 from mplint.interpreter.values import (
     ABSENT,
     FALSE,
+    UNKNOWN,
     Api,
     Bound,
     Class,
@@ -26,7 +27,6 @@ from mplint.interpreter.values import (
     Symbol,
     Unknown,
     Value,
-    derived,
 )
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ def set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments,
 
 def _passed_perhaps(more: Value | None, name: str, symbol: Symbol, default: Value | None) -> Value:
     """A field that `**unknown` may hold."""
-    held = derived("item", more, Const(name)) if more is not None else Unknown(symbol)
-    return candidates.or_else(held if held.symbol is not None else Unknown(symbol), default)
+    held = candidates.under(more, Const(name)) if more is not None else UNKNOWN
+    return candidates.or_else(held if isinstance(held, Unknown) and held != more else Unknown(symbol), default)
 
 
 def default_of(m: Machine, field: Field, place: Place) -> Value | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter import fields, namespaces
+from mplint.interpreter import fields, mappings, namespaces
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import (
@@ -24,6 +24,7 @@ from mplint.interpreter.classes import (
 from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.conditions import truth
 from mplint.interpreter.configuration import click
+from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
 from mplint.interpreter.keras.info import keras_base, keras_base_of
@@ -41,6 +42,7 @@ from mplint.interpreter.values import (
     ClassMethod,
     Const,
     Dict,
+    Entries,
     Fields,
     Function,
     Instance,
@@ -187,17 +189,27 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
     base = keras_base(library_bases(cls))
     if base is not None:
         layers.begin(m, instance, base, place)
+    elif mappings.derives_from_dict(cls):
+        m.put_entries(instance.address, Entries())
     method = class_attribute(m, cls, "__init__")
     if method is not None:
         m.call(Bound(instance, method), arguments, place)
     elif base is not None:
         calling.initialise(m, instance, base, arguments, place)
+    elif mappings.derives_from_dict(cls):
+        fill(m, instance, arguments, place)
     elif has_fields(m, cls):
         fields.set_fields(m, instance, cls, arguments, place)
     else:
         for value in arguments.values():
             m.escape(value)
     return instance
+
+
+def fill(m: Machine, instance: Instance, arguments: Arguments, place: Place) -> None:
+    """`dict.__init__` of an object that is a dict."""
+    made = m.call(Api("builtins.dict"), arguments, place)
+    m.put_entries(instance.address, m.entries(made) if isinstance(made, Dict) else Entries((), UNKNOWN))
 
 
 # -- instances
@@ -208,6 +220,9 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
     match target:
         case Instance():
             if policies.assigned(m, target, name, value):
+                return
+            if mappings.is_of_library(target):
+                configuration.put(m, target, name, value, place)
                 return
             if isinstance(target.cls, Class):
                 hook = class_attribute(m, target.cls, "__setattr__") if "__setattr__" in m.program.hooks else None
@@ -264,7 +279,9 @@ def _set_namespace(m: Machine, target: Instance, value: Value) -> None:
     fields = Fields(target)
     for name in m.fields(target.address):
         namespaces.delete(m, fields, Const(name))
-    if isinstance(value, Dict):
+    if value == target:
+        mappings.alias(m, target)
+    elif isinstance(value, Dict):
         namespaces.update(m, fields, m.entries(value))
     elif isinstance(value, Fields):
         namespaces.update(m, fields, namespaces.contents(m, value))

@@ -70,6 +70,8 @@ class Program:
         """Names of attributes that the program puts on a library's objects."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
+        self.aliases = False
+        """Whether some object's items are its attributes, too."""
         self.groups: set[FunctionCode] = set()
         """Functions that are groups of commands."""
         self.cached: set[cst.CSTNode] = set()

@@ -10,9 +10,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, candidates, containers, namespaces, sequences, strings
+from mplint.interpreter import arrays, candidates, containers, mappings, namespaces, sequences, strings
 from mplint.interpreter.calls import Arguments, each
-from mplint.interpreter.classes import class_attribute, is_open, library_bases, method_of, tuple_fields
+from mplint.interpreter.classes import MADE_TUPLE, class_attribute, is_open, library_bases, method_of, tuple_fields
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import truth
 from mplint.interpreter.keras.info import is_subclass
@@ -200,9 +200,9 @@ def _length(m: Machine, value: Value) -> Value:
             return UNKNOWN if size is None else Const(size)
         case Range():
             return Const(len(range(value.start, value.stop, value.step)))
+        case Instance() if tuple_fields(m, value) is not None:
+            return _length(m, sequences.iterate(m, value, value.address.place))
         case Instance(cls=Class()):
-            if tuple_fields(m, value) is not None:
-                return _length(m, sequences.iterate(m, value, value.address.place))
             method = method_of(m, value, "__len__")
             return m.call(Bound(value, method), Arguments(), value.address.place) if method is not None else UNKNOWN
         case _:
@@ -235,6 +235,28 @@ def _dict(m: Machine, arguments: Arguments, place: Place) -> Value:
     entries = containers.mapping(m, arguments.args[0], place) if arguments.args else Entries()
     keywords = arguments.named()
     return m.new_dict(place, sequences.updated(entries, keywords))
+
+
+def _of_dict(name: str) -> Callable[[Machine, Arguments, Place], Value]:
+    """A method of `dict`, called as a function: `dict.get(mapping, key)`."""
+
+    def run(m: Machine, arguments: Arguments, place: Place) -> Value:
+        if not arguments.args:
+            return UNKNOWN
+        held, *others = arguments.args
+        view = mappings.view(held)
+        match view, name, others:
+            case Dict(), "get", _:
+                return containers.dict_method(m, view, "get", Arguments(tuple(others)), place)
+            case Dict(), "__getitem__", [key]:
+                return sequences.lookup(m.entries(view), key) or UNKNOWN
+            case Dict(), "__setitem__", [key, value]:
+                m.put_entries(view.address, sequences.updated(m.entries(view), sequences.entry(key, value)))
+                return NONE
+            case _:
+                return UNKNOWN
+
+    return run
 
 
 def _from_keys(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -367,6 +389,8 @@ def is_instance(value: Value, cls: Value) -> bool | None:
         case Instance(cls=Api(path=own_path)):
             if isinstance(cls, Class):
                 return False
+            if value.cls == MADE_TUPLE:
+                return path in ("builtins.tuple", "builtins.object") or None
             return True if own_path == path else is_subclass(own_path, path)
         case Tensor() | DType() | Policy():
             if isinstance(cls, Class) or path.startswith("builtins."):
@@ -621,6 +645,9 @@ _FUNCTIONS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "frozenset": _sequence("set"),
     "dict": _dict,
     "dict.fromkeys": _from_keys,
+    "dict.get": _of_dict("get"),
+    "dict.__getitem__": _of_dict("__getitem__"),
+    "dict.__setitem__": _of_dict("__setitem__"),
     "zip": _zip,
     "enumerate": _enumerate,
     "reversed": _reversed,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import classes, containers, copying, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute, fields_of, note_fields
+from mplint.interpreter.classes import MADE_TUPLE, class_attribute, fields_of, note_fields
 from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
@@ -76,7 +76,6 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
 
 
 MAKER: Final = Api("mplint.namedtuple")
-_TUPLE: Final = Api("collections.namedtuple")
 
 
 def named_tuple(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -103,7 +102,7 @@ def make(m: Machine, arguments: Arguments, place: Place) -> Value:
     assert isinstance(defaults, Tuple)
     texts = [str(name.value) for name in names.items if isinstance(name, Const)]
     last = dict(zip(reversed(texts), reversed(defaults.items), strict=False))
-    made = Instance(m.allocate(place, "object"), _TUPLE)
+    made = Instance(m.allocate(place, "object"), MADE_TUPLE)
     given = Arguments(tuple(values), arguments.keywords, arguments.rest, arguments.more)
     for position, name in enumerate(texts):
         value = given.get(name, position)

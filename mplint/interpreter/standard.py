@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import copying, modules, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.configuration import absl, argparse, click, dataclasses, environment, fire, typer
+from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.values import (
     NEVER,
     UNKNOWN,
@@ -122,10 +123,11 @@ HANDLERS: Final[dict[str, Handler]] = {
     **absl.HANDLERS,
     **click.HANDLERS,
     **dataclasses.HANDLERS,
+    **environment.HANDLERS,
     **fire.HANDLERS,
+    **configuration.HANDLERS,
     **typer.HANDLERS,
-    "argparse.ArgumentParser": argparse.parser,
-    "argparse.Namespace": argparse.namespace,
+    **argparse.HANDLERS,
     "builtins.exit": _leave,
     "builtins.quit": _leave,
     "builtins.__import__": modules.import_top,
@@ -155,11 +157,6 @@ HANDLERS: Final[dict[str, Handler]] = {
     "mplint.identity": identity,
     "os._exit": _leave,
     "os.abort": _leave,
-    "os.environ.get": environment.get,
-    "os.getenv": environment.get,
-    "os.environ.setdefault": environment.set_default,
-    "os.environ.pop": environment.pop,
-    "os.environ.update": environment.update,
     "sys.exit": _leave,
     "types.SimpleNamespace": _namespace,
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import candidates, namespaces, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import is_enum, members
+from mplint.interpreter.configuration import dataclasses
 from mplint.interpreter.trace import Escaped
 from mplint.interpreter.values import (
     FALSE,
@@ -111,10 +113,23 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
         case "parse_args" | "parse_known_args":
             parsed = _parsed(m, owner, arguments, place)
             return parsed if name == "parse_args" else Tuple((parsed, UNKNOWN))
+        case "add_arguments":  # of simple_parsing
+            _add_dataclass(m, owner, arguments, place)
+            return NONE
         case "error" | "exit":
             return NEVER
         case _:
             return UNKNOWN
+
+
+def _add_dataclass(m: Machine, owner: Instance, arguments: Arguments, place: Place) -> None:
+    """`parser.add_arguments(Config, dest="config")`."""
+    cls, dest = arguments.get("dataclass", 0), arguments.get("dest", 1)
+    if isinstance(cls, Class) and isinstance(dest, Const) and isinstance(dest.value, str):
+        _put(m, owner, _OPTIONS, dest.value, dataclasses.parsed(m, cls, place))
+        _put(m, owner, _DEFAULTS, dest.value, UNKNOWN)
+    else:
+        m.state.set((owner.address, _OPEN), TRUE)
 
 
 def _below(m: Machine, owner: Instance, place: Place) -> Instance:
@@ -256,6 +271,11 @@ def _set_defaults(m: Machine, receiver: Instance, arguments: Arguments, *, sever
         m.state.set((receiver.address, _DEFAULTS), Entries((), UNKNOWN))
 
 
-def attribute(value: Instance, name: str) -> Value:
-    """An option of a namespace that was seen to hold others, and may hold this one."""
-    return Unknown(Symbol("option", value.address, name))
+HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
+    PARSER.path: parser,
+    NAMESPACE.path: namespace,
+    "configargparse.ArgParser": parser,
+    "configargparse.ArgumentParser": parser,
+    "jsonargparse.ArgumentParser": parser,
+    "simple_parsing.ArgumentParser": parser,
+}

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, candidates, python, records, standard
+from mplint.interpreter import arrays, candidates, mappings, objects, python, records, sequences, standard
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.configuration import argparse, commands, dataclasses, typer
+from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.keras import (
     applications,
     calling,
@@ -34,6 +35,7 @@ from mplint.interpreter.values import (
     Bound,
     Class,
     Const,
+    Dict,
     DType,
     Function,
     Instance,
@@ -298,6 +300,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
     """A method of a library object, container, string or tensor."""
     if isinstance(receiver, Instance) and receiver.cls == argparse.PARSER:
         return argparse.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and mappings.is_of_library(receiver):
+        return configuration.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and receiver.cls == dataclasses.PARSER:
         return dataclasses.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION:
@@ -338,6 +342,8 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name == "super.__init__" and base is not None:
             calling.initialise(m, receiver, base, arguments, place)
             return NONE
+        if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):
+            return _dict_method(m, receiver, name.removeprefix("super."), arguments, place)
         result = unseen(m, UNKNOWN, arguments)
         return NONE if name in ("super.__init__", "super.build", "super.compile") else result
     info = info_of(m, receiver)
@@ -368,12 +374,31 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         return UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
         return UNKNOWN
+    if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):
+        return _dict_method(m, receiver, name, arguments, place)
     taken = records.method(m, receiver, name, arguments, place)
     if taken is not None:
         return taken
     for value in arguments.values():
         m.escape(value)
     return UNKNOWN
+
+
+def _dict_method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method that an object of a class of the program has from `dict`."""
+    held = Dict(receiver.address)
+    match name, arguments.args:
+        case "__init__", _:
+            objects.fill(m, receiver, arguments, place)
+            return NONE
+        case "__getitem__", (key,):
+            found = sequences.lookup(m.entries(held), key)
+            return UNKNOWN if found is None else found
+        case "__setitem__", (key, value):
+            m.put_entries(held.address, sequences.updated(m.entries(held), sequences.entry(key, value)))
+            return NONE
+        case _:
+            return python.method(m, held, name, arguments, place)
 
 
 def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:
