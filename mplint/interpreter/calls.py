@@ -39,6 +39,8 @@ _RECURSIONS: Final = 100
 """Recursive calls of one function in one run that are entered."""
 SUSPENDED: Final = "@suspended"
 """The field of a generator whose body has not been started: the function and its arguments."""
+PROVIDED: Final = "provided"
+"""The kind of the symbols of parameters that statements of the program may set from afar."""
 _CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 
@@ -286,6 +288,8 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
                 value = choice([value.value or UNKNOWN, defaults.get(name, UNKNOWN)])
         elif name in defaults:
             value = defaults[name]
+            if type(value) is Unknown and value.symbol is not None and value.symbol.parts[0] == PROVIDED:
+                value = m.provided(value)
             loose = arguments.rest if parameter.kind.startswith("positional") else None
             if loose is not None:
                 value = UNKNOWN

@@ -15,6 +15,7 @@ from mplint.interpreter.values import (
     HALF_POLICIES,
     NONE,
     TRUE,
+    UNKNOWN,
     Candidate,
     Const,
     DType,
@@ -46,6 +47,11 @@ def likely(symbol: Symbol, values: Iterable[Value], *, closed: bool = False) -> 
 def switch(symbol: Symbol) -> Unknown:
     """The unknown `symbol`, which is True or False."""
     return Unknown(symbol, (Candidate(TRUE, symbol), Candidate(FALSE, symbol, False)), closed=True)
+
+
+def as_switch(value: Value) -> Value:
+    """What reading a text as a boolean gives: anything where the text is known, too, for it is read by rules."""
+    return switch(value.symbol) if isinstance(value, Unknown) and value.symbol is not None else UNKNOWN
 
 
 def is_precise(value: object) -> bool:

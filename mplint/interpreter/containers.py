@@ -249,6 +249,9 @@ def dict_method(m: Machine, receiver: Dict, name: str, arguments: Arguments, pla
         case "clear":
             m.put_entries(receiver.address, Entries())
             return NONE
+        case "getboolean" | "getint" | "getfloat" if arguments.args:  # of a section of a `ConfigParser`
+            found = _asked(m, receiver, entries, "get", arguments)
+            return candidates.as_switch(found) if name == "getboolean" else found
         case _:
             held = choice([value for _, value in entries.pairs] or [UNKNOWN])
             m.put_entries(receiver.address, Entries((), choice([held, entries.rest]) if entries.rest else held))

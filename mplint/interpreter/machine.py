@@ -11,6 +11,7 @@ import libcst as cst
 from mplint.interpreter import attributes, dispatch, expressions, objects, statements
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
 from mplint.interpreter.candidates import by_rank, is_precise
+from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.keras import strategies
@@ -484,6 +485,10 @@ class Machine:
     def likely(self, value: Unknown) -> tuple[Candidate, ...]:
         """The values that an unknown is likely to have: its own candidates, else what the program compares it with."""
         return value.candidates if value.closed else self.program.candidates(value)
+
+    def provided(self, value: Unknown) -> Value:
+        """What a parameter is that statements of the program may have set from afar."""
+        return gin.bound(self, value)
 
     # -- what happened
 

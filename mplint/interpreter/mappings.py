@@ -49,6 +49,8 @@ LIBRARY: Final = frozenset(
     }
 )
 """Classes whose objects are read by item and by attribute."""
+PARSER: Final = Api("configparser.ConfigParser")
+"""It holds sections as a dict holds dicts."""
 METHODS: Final = frozenset(
     {"clear", "clone", "copy", "copy_and_resolve_references", "defrost", "eval", "freeze", "get", "get_ref",
      "get_type", "is_locked", "items", "keys", "lock", "merge_from_file", "merge_from_list", "pop", "setdefault",
@@ -73,7 +75,7 @@ def view(value: Value) -> Value:
     if isinstance(value, Instance):
         if is_of_library(value):
             return Fields(value)
-        if isinstance(value.cls, Class) and derives_from_dict(value.cls):
+        if value.cls == PARSER or (isinstance(value.cls, Class) and derives_from_dict(value.cls)):
             return Dict(value.address)
     return value
 

@@ -23,7 +23,7 @@ from mplint.interpreter.classes import (
 )
 from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.conditions import truth
-from mplint.interpreter.configuration import click
+from mplint.interpreter.configuration import click, gin
 from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
@@ -116,7 +116,7 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
         case Api(path=path) if path in _CONTEXT_MANAGERS:
             m.program.context_managers.add(value.code.node if isinstance(value, Function) else None)
             return value
-        case Api(path=path) if path in click.DECORATORS:
+        case Api(path=path) if path in click.DECORATORS or path in gin.DECORATORS:
             return m.call(decorator, Arguments((value,)), m.place(frame, node))
         case Bound(receiver=Function(), callee=ApiMethod()) if isinstance(node, cst.Attribute):  # `@group.command`
             m.call(decorator, Arguments((value,)), m.place(frame, node))
@@ -161,7 +161,7 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         if path in fields.DECORATORS or name.endswith("dataclass"):
             note_dataclass(m, namespace)
             fields.note_defaults(m, namespace, code)
-        elif isinstance(target, (Function, Partial)):
+        elif isinstance(target, (Function, Partial)) or path in gin.DECORATORS:
             wrapped = m.call(target, Arguments((value,)), m.place(frame, decorator))
             value = wrapped if isinstance(wrapped, Class) else value
     return value

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
+from mplint.interpreter.configuration import files
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import computed, leaves
 from mplint.interpreter.modules import Shelf
@@ -88,6 +89,7 @@ class Program:
         self.imports: list[tuple[Path, Machine]] = []
         """The runs that put modules on shelves and made layers or models there."""
         self._shelves: dict[tuple[str, Policy | None], Shelf] = {}
+        self._named: dict[tuple[str, ...], tuple[Const, ...]] = {}
         self._codes: dict[int, Code] = {}
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
@@ -114,11 +116,18 @@ class Program:
         """What an unknown is likely to be: its own candidates, and the policies that it is compared with."""
         found = dict.fromkeys(value.candidates)
         for leaf in leaves(value.symbol):
-            for constant in self.compared.get(leaf, ()):
+            for constant in (*self.compared.get(leaf, ()), *self._in_files(leaf)):
                 made = computed(value.symbol, {leaf: constant.value}) if value.symbol is not None else None
                 if made in _POLICIES:
                     found[Candidate(Const(made), Symbol("Equal", leaf, constant))] = None
         return tuple(found)
+
+    def _in_files(self, leaf: Symbol) -> tuple[Const, ...]:
+        """What the configuration files of the project have under the name of an unknown."""
+        keys = tuple(files.keys_of(leaf) or ())
+        if keys not in self._named:
+            self._named[keys] = tuple(dict.fromkeys(files.named(self, keys))) if keys else ()
+        return self._named[keys]
 
     def source(self, path: Path) -> SourceFile:
         """The file `path`."""

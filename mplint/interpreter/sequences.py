@@ -119,7 +119,7 @@ def updated(entries: Entries, more: Entries) -> Entries:
 
 
 def _overlaid(key: Value, value: Value, rest: Value) -> Value:
-    """What stands under `key` after an update from a mapping whose values, under keys that are not known, are `rest`."""
+    """What stands under `key` after an update with `rest` under keys that are not known."""
     if candidates.source_of(rest) is None:
         return choice([value, rest])
     return candidates.or_else(candidates.under(rest, key), value)

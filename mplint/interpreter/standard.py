@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import copying, modules, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.configuration import absl, argparse, click, dataclasses, environment, fire, typer
+from mplint.interpreter.configuration import (
+    absl,
+    argparse,
+    click,
+    dataclasses,
+    environment,
+    files,
+    fire,
+    gin,
+    hydra,
+    ml_collections,
+    typer,
+)
 from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.values import (
     NEVER,
@@ -124,7 +136,11 @@ HANDLERS: Final[dict[str, Handler]] = {
     **click.HANDLERS,
     **dataclasses.HANDLERS,
     **environment.HANDLERS,
+    **files.HANDLERS,
     **fire.HANDLERS,
+    **gin.HANDLERS,
+    **hydra.HANDLERS,
+    **ml_collections.HANDLERS,
     **configuration.HANDLERS,
     **typer.HANDLERS,
     **argparse.HANDLERS,

@@ -49,7 +49,7 @@ class Data:
 
 def read_data(path: Path, content: bytes) -> Data | None:
     """What a configuration file says; None where it is none, or cannot be read."""
-    reader = _READERS.get(path.suffix if path.suffix else path.name)
+    reader = _READERS.get(path.suffix or path.name)
     if reader is None or len(content) > MAX_BYTES:
         return None
     try:
@@ -84,6 +84,51 @@ def _environment(text: str) -> Data | None:
         if equals and name.isidentifier():
             found[name] = value.split(" #")[0].strip().strip("'\"")
     return Data(found)
+
+
+# -- gin
+
+_BINDING: Final = re.compile(r"(?P<name>[\w./]+)\s*=\s*(?P<value>.*)$")
+_QUOTED: Final = re.compile(r"""(?P<mark>["'])(?P<text>[^"'\\]*)(?P=mark)\s*(?:#.*)?$""")
+
+
+def bindings(text: str) -> dict[str, object]:
+    """What `gin` binds: parameters by their function, `module.function.parameter`, without scopes; macros, too."""
+    found: dict[str, object] = {}
+    for line in text.splitlines():
+        match = _BINDING.match(line)
+        if match is not None:
+            found[match["name"].rpartition("/")[2]] = _bound(match["value"].strip())
+    macros = {name: value for name, value in found.items() if "." not in name}
+    for name, value in found.items():
+        if isinstance(value, _Macro):
+            meant = macros.get(value.name, UNSURE)
+            found[name] = UNSURE if isinstance(meant, _Macro) else meant
+    return found
+
+
+@dataclass(frozen=True)
+class _Macro:
+    name: str
+
+
+def _bound(text: str) -> object:
+    quoted = _QUOTED.match(text)
+    if quoted is not None:
+        return quoted["text"]
+    bare = text.split("#")[0].strip()
+    if bare.startswith("%"):
+        return _Macro(bare[1:])
+    if bare in _PYTHON:
+        return _PYTHON[bare]
+    return (float(bare) if "." in bare else int(bare)) if _NUMBER.match(bare) else UNSURE
+
+
+_PYTHON: Final[dict[str, bool | None]] = {"True": True, "False": False, "None": None}
+
+
+def _gin(text: str) -> Data | None:
+    return Data(bindings(text), whole=False)
 
 
 # -- YAML
@@ -228,4 +273,5 @@ _READERS: Final[dict[str, Callable[[str], Data | None]]] = {
     ".ini": _ini,
     ".cfg": _ini,
     ".env": _environment,
+    ".gin": _gin,
 }

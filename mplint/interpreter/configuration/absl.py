@@ -58,7 +58,7 @@ def attribute(m: Machine, name: str) -> Value:
         return Api(f"{FLAGS.path}.{name}")
     held = m.patched(FLAGS, name)
     if isinstance(held, Maybe) or held is None:
-        return Unknown(_symbol(name))
+        return Unknown(symbol_of(name))
     return held
 
 
@@ -75,7 +75,8 @@ def of_holder(m: Machine, holder: Api, name: str) -> Value | None:
     return attribute(m, flag) if name == "value" else Const(flag) if name == "name" else UNKNOWN
 
 
-def _symbol(name: str) -> Symbol:
+def symbol_of(name: str) -> Symbol:
+    """The value of the flag `name`."""
     return Symbol("name", f"{FLAGS.path}.{name}")
 
 
@@ -95,7 +96,7 @@ def _define(kind: _Kind, m: Machine, arguments: Arguments, place: Place) -> Valu
         holder = Instance(m.allocate(place, "flag"), Api("absl.flags.FlagHolder"))
         m.put(holder.address, "value", made)
         return holder
-    m.patch(FLAGS, name.value, kind(m, _symbol(name.value), arguments, default, place))
+    m.patch(FLAGS, name.value, kind(m, symbol_of(name.value), arguments, default, place))
     return item(name)
 
 

@@ -9,7 +9,7 @@ from mplint import keras_api
 from mplint.interpreter import arrays, candidates, mappings, objects, python, records, sequences, standard
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.configuration import argparse, commands, dataclasses, typer
+from mplint.interpreter.configuration import argparse, commands, dataclasses, files, typer
 from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.keras import (
     applications,
@@ -302,6 +302,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         return argparse.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and mappings.is_of_library(receiver):
         return configuration.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == mappings.PARSER:
+        return files.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and receiver.cls == dataclasses.PARSER:
         return dataclasses.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION:
