@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, namespaces, versions
+from mplint.interpreter import arrays, candidates, mappings, namespaces, sequences, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
+from mplint.interpreter.configuration import absl
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
@@ -86,7 +87,11 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Bound() if name == "__self__":
             return value.receiver
         case Unknown():
-            return NEVER if value is NEVER else derived("attribute", value, name)
+            if value is NEVER:
+                return NEVER
+            if any(isinstance(each.value, Const) and each.value != NONE for each in value.candidates):  # a method of it
+                return Bound(value, ApiMethod(name))
+            return candidates.through(value, derived("attribute", value, name), lambda each: get(m, each, name, place))
         case Varying():
             return versions.attribute(m, value, name, place) or Bound(value, ApiMethod(name))
         case _:
@@ -176,6 +181,10 @@ def _of_function(m: Machine, value: Function, name: str) -> Value:
 
 
 def _library(m: Machine, value: Api, name: str) -> Value:
+    if value.path.startswith("absl."):
+        read = absl.attribute(m, name) if value == absl.FLAGS else absl.of_holder(m, value, name)
+        if read is not None:
+            return read
     stored = m.patched(value, name)
     if isinstance(stored, Maybe):
         return choice([stored.value or UNKNOWN, _own(m, value, name)])
@@ -190,7 +199,7 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     if m.raised and m.fails_to_find(spelled):
         return NEVER
     path = canonical(f"{value.path}.{name}")
-    return constant(path) or versions.named(m, path, spelled) or Api(path, spelled)
+    return constant(path) or absl.ALIASES.get(path) or versions.named(m, path, spelled) or Api(path, spelled)
 
 
 def _module(m: Machine, value: Module, file: str, name: str, place: Place) -> Value:
@@ -230,6 +239,9 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         return layers.read_variable(m, held)
     if name == "__dict__":
         return Fields(value)
+    items = mappings.aliased(m, value)
+    if items is not None and (found := sequences.lookup(items, Const(name))) is not None:
+        return found
     if isinstance(value.cls, Class):
         found = class_attribute(m, value.cls, name)
         if found is not None:
@@ -241,12 +253,18 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
             return value.cls
         if keras_base_of(m, value) is not None:
             return surgery.attribute(m, value, name, place)
+        if hasattr(dict, name) and mappings.derives_from_dict(value.cls):
+            return Bound(value, ApiMethod(name))
         fallback = class_attribute(m, value.cls, "__getattr__")
         if fallback is not None and not name.startswith("__"):
             return m.call(Bound(value, fallback), Arguments((Const(name),)), place)
         if is_closed(value.cls) or namespaces.is_loose(m, Fields(value)):
             return UNKNOWN
         return Bound(value, ApiMethod(name))
+    if value.cls.path in _CLOSED or (mappings.is_of_library(value) and name not in mappings.METHODS):
+        missing = mappings.missing(m, value, name)
+        if missing is not None:
+            return missing
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 

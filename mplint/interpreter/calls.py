@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import forgetting
+from mplint.interpreter import candidates, forgetting
 from mplint.interpreter.activations import MAX_DEPTH, Activation
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.trace import Returned
@@ -41,6 +41,8 @@ _RECURSIONS: Final = 100
 """Recursive calls of one function in one run that are entered."""
 SUSPENDED: Final = "@suspended"
 """The field of a generator whose body has not been started: the function and its arguments."""
+PROVIDED: Final = "provided"
+"""The kind of the symbols of parameters that statements of the program may set from afar."""
 _CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 
@@ -281,7 +283,9 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
             value: Value = Tuple(tuple(args), arguments.rest)
             args = []
         elif parameter.kind == "star_star":
-            entries = as_entries(keywords.items(), arguments.more)
+            told = defaults.keys() - {each.name for each in code.parameters}  # by the command line alone
+            extra = [(key, defaults[key]) for key in defaults if key in told and key not in keywords]
+            entries = as_entries([*extra, *keywords.items()], arguments.more)
             value = m.new_dict(m.program.place(code.source, code.node), entries)
             keywords = {}
         elif args and parameter.kind in ("positional", "positional_only"):
@@ -292,9 +296,13 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
                 value = choice([value.value or UNKNOWN, defaults.get(name, UNKNOWN)])
         elif name in defaults:
             value = defaults[name]
+            if type(value) is Unknown and value.symbol is not None and value.symbol.parts[0] == PROVIDED:
+                value = m.provided(value)
             loose = arguments.rest if parameter.kind.startswith("positional") else None
-            if loose is not None or arguments.more is not None:
+            if loose is not None:
                 value = UNKNOWN
+            elif arguments.more is not None:
+                value = candidates.or_else(candidates.under(arguments.more, Const(name)), value)
         elif arguments.rest is not None and parameter.kind.startswith("positional"):
             value = arguments.rest
         else:

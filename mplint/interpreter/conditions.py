@@ -49,7 +49,10 @@ def truth(m: Machine, value: Value) -> bool | None:
         case Const(value=constant):
             return bool(constant)
         case Unknown(symbol=symbol):
-            return m.decide(symbol)
+            decided = m.decide(symbol)
+            if decided is None and value.candidates and (known := m.resolved(value)) is not None:
+                return truth(m, known)
+            return decided
         case Varying():
             return versions.truth(m, value)
         case Tuple():
@@ -111,28 +114,34 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
         test = test.expression
     value = m.evaluate(frame, test)
     outcome = truth(m, value)
-    symbol = symbol_of(value)
+    symbol, holds = decisive(value)
     if outcome is None or m.supposed > supposed:
         m.unknown_tests.add(whole)
         if symbol is not None:
-            m.program.tests.setdefault(symbol, m.place(frame, test))
+            m.program.tests.setdefault(symbol, (m.place(frame, test), holds))
     if outcome is not None:
         return (outcome if positive else not outcome), None, positive, {}
     narrowed = _narrow(m, frame, test)
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
-    return None, symbol, positive, narrowed
+    return None, symbol, positive is holds, narrowed
 
 
-def symbol_of(value: Value) -> Symbol | None:
-    """The symbol that stands for the unknown truth of `value`."""
+def decisive(value: Value) -> tuple[Symbol | None, bool]:
+    """The symbol that decides the unknown truth of `value`, and whether it is true where that holds."""
+    symbol: Symbol | None = None
     match value:
-        case Unknown(symbol=symbol) | Varying(symbol=symbol):
-            return symbol
+        case Unknown() | Varying():
+            symbol = value.symbol
         case Api(path=path):
-            return Symbol("name", path)
+            symbol = Symbol("name", path)
         case _:
-            return None
+            pass
+    holds = True
+    while symbol is not None and symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
+        holds = holds is (symbol.parts[0] == "bool")
+        symbol = symbol.parts[1]
+    return symbol, holds
 
 
 def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:

@@ -10,6 +10,8 @@ import libcst as cst
 
 from mplint.interpreter import attributes, dispatch, expressions, objects, statements
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
+from mplint.interpreter.candidates import by_rank, is_precise
+from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.keras import strategies
@@ -19,15 +21,14 @@ from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_att
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
 from mplint.interpreter.values import (
     ABSENT,
-    HALF_POLICIES,
     UNKNOWN,
     Address,
     Api,
     Bound,
+    Candidate,
     Choice,
     Const,
     Dict,
-    DType,
     Entries,
     Instance,
     List,
@@ -89,6 +90,8 @@ class Machine:
         """Calls entered so far; in `_made` and `_changed`, when an object was made and when it last changed."""
         self.undecided: set[Symbol] = set()
         """The conditions over which branches were joined."""
+        self.unsettled: list[Unknown] = []
+        """The values on which the precision depends, and of which nothing was known at that time."""
         self.replayed: set[Event] = set()
         """The events that imported modules have brought, and in `given` what they have left in cells."""
         self.given: dict[Cell, object] = {}
@@ -325,6 +328,9 @@ class Machine:
         """The outcome of an unknown condition where this world, or the branch being run, fixes it."""
         if symbol is None or not self.decisions:
             return None
+        if symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
+            inner = self.decide(symbol.parts[1])
+            return inner if inner is None or symbol.parts[0] == "bool" else not inner
         found = self.decisions.get(symbol)
         if found is None:
             found = implied(symbol, self.decisions)
@@ -460,14 +466,39 @@ class Machine:
 
     def settle(self, value: Unknown) -> Value:
         """One of the values that an unknown is likely to have, on which the precision depends: a world for each."""
-        for candidate in value.candidates:
-            symbol = Symbol("Equal", value.symbol, candidate)
-            decided = self.decide(symbol)
-            if decided is None and self.may_split:
-                raise Split(symbol)
-            if decided:
-                return candidate
+        known = self.resolved(value)
+        if known is not None:
+            return known
+        likely = self.likely(value)
+        left = [each for each in by_rank(likely) if self.decide(each.symbol) is None]
+        if left and self.may_split:
+            raise Split(left[0].symbol)
+        if not likely:
+            self.unsettled.append(value)
         return value
+
+    def resolved(self, value: Unknown) -> Value | None:
+        """Which of its candidates an unknown is, where this world or the branch being run decides it."""
+        if not self.decisions:
+            return None
+        left: list[Candidate] = []
+        for candidate in self.likely(value):
+            decided = self.decide(candidate.symbol)
+            if decided is candidate.holds:
+                return candidate.value
+            if decided is None:
+                left.append(candidate)
+        if value.closed and len(left) == 1:
+            return left[0].value
+        return None
+
+    def likely(self, value: Unknown) -> tuple[Candidate, ...]:
+        """The values that an unknown is likely to have: its own candidates, else what the program compares it with."""
+        return value.candidates if value.closed else self.program.candidates(value)
+
+    def provided(self, value: Unknown) -> Value:
+        """What a parameter is that statements of the program may have set from afar."""
+        return gin.bound(self, value)
 
     def note_answer(self, question: object, answer: object) -> None:
         """Note what the running file has asked, and what it is told in this generation of Keras."""
@@ -570,13 +601,11 @@ def _precise(content: object) -> bool:
     match content:
         case Policy():
             return True
-        case Const(value=str(text)):
-            return text in HALF_POLICIES
-        case DType(name=name):
-            return name in HALF_POLICIES
         case Instance(cls=Api(path=path)):
             return path == "keras.optimizers.LossScaleOptimizer"
         case Choice():
             return any(_precise(option) for option in content.options)
+        case Unknown():
+            return any(is_precise(candidate.value) for candidate in content.candidates)
         case _:
-            return False
+            return is_precise(content)

@@ -147,9 +147,10 @@ class Reasons:
             differing = [symbol for symbol, held in world.decisions.items() if other.decisions.get(symbol) is not held]
             if len(differing) == 1 and other not in self._settings.get((setter, policy.name), {}):
                 symbol = differing[0]
-                test = world.machine.program.tests.get(symbol)
-                if test is not None:
-                    return Condition(test, world.decisions[symbol])
+                asked = world.machine.program.tests.get(symbol)
+                if asked is not None:
+                    test, holds = asked
+                    return Condition(test, world.decisions[symbol] is holds)
                 if _is_name(symbol, policy) and world.decisions[symbol] and isinstance(setter.node, cst.Call):
                     argument = next((arg.value for arg in setter.node.args), None)
                     return Condition(Place(setter.source, argument), True, True) if argument is not None else None
