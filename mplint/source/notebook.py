@@ -25,6 +25,8 @@ from mplint.source.magics import masked, prefixes
 
 SUFFIX: Final = ".ipynb"
 
+_SHEETS: Final = "worksheets"
+"""What format 3 keeps the cells in."""
 _DECODER: Final = json.JSONDecoder(strict=False)
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -269,24 +271,37 @@ def _code_cells(path: Path, raw: str) -> list[_Cell]:
         raise SourceError(path, problem, row=error.lineno, column=error.colno) from error
     except RecursionError as error:
         raise SourceError(path, "is no notebook: it is nested too deeply; mend or exclude it") from error
-    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
-        old = isinstance(content, dict) and "worksheets" in content
-        raise SourceError(path, "is a notebook of an old format; save it again with Jupyter" if old else
-                          "is no notebook: it has no list of cells; mend or exclude it")  # fmt: skip
+    if not isinstance(content, dict) or not any(isinstance(content.get(key), list) for key in ("cells", _SHEETS)):
+        raise SourceError(path, "is no notebook: it has no list of cells; mend or exclude it")
     if not _is_python(content.get("metadata")):
         return []
-    found: list[_Cell] = []
-    at = _last(_members(raw, _skip(raw, 0)), "cells")
-    for number, (start, _) in enumerate(_items(raw, at), 1):
-        if raw[start] != "{":
-            continue
-        fields = {key: (value, begin, end) for key, value, begin, end in _members(raw, start)}
-        kind, (source, begin, end) = fields.get("cell_type", ("",))[0], fields.get("source", ("", 0, 0))
-        if kind != "code" or not end:
-            continue
-        if isinstance(source, str) or (isinstance(source, list) and all(isinstance(line, str) for line in source)):
-            found.append(_Cell(number, begin, end, source))
-    return found
+    spans = _items(raw, _last(_members(raw, _skip(raw, 0)), "cells")) if "cells" in content else _in_sheets(raw)
+    return [cell for number, (start, _) in enumerate(spans, 1) if (cell := _code_cell(raw, start, number)) is not None]
+
+
+def _in_sheets(raw: str) -> Iterator[tuple[int, int]]:
+    """Where the cells of a notebook in format 3 stand."""
+    for start, _ in _items(raw, _last(_members(raw, _skip(raw, 0)), _SHEETS)):
+        if raw[start] == "{":
+            held = [(begin, value) for key, value, begin, _ in _members(raw, start) if key == "cells"]
+            if held and isinstance(held[-1][1], list):
+                yield from _items(raw, held[-1][0])
+
+
+def _code_cell(raw: str, start: int, number: int) -> _Cell | None:
+    """The cell at `start`, if it is code: its text is its `source`, in format 3 its `input`."""
+    if raw[start] != "{":
+        return None
+    fields = {key: (value, begin, end) for key, value, begin, end in _members(raw, start)}
+    kind, language = (fields.get(key, ("",))[0] for key in ("cell_type", "language"))
+    source, begin, end = fields.get("source") or fields.get("input") or ("", 0, 0)
+    if kind != "code" or not end or language not in ("", "python"):
+        return None
+    if isinstance(source, str):
+        return _Cell(number, begin, end, source)
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        return _Cell(number, begin, end, source)
+    return None
 
 
 def _is_python(metadata: object) -> bool:
