@@ -65,7 +65,9 @@ class Notebook(SourceFile):
 
     def __init__(self, path: Path, raw: str, *, bom: bool = False) -> None:
         self._raw = raw
-        self._cells = _code_cells(path, raw)
+        content = _content(path, raw)
+        language = _other_language(content.get("metadata"))
+        self._cells = [] if language is not None else _code_cells(raw, content)
         self._mark = "# %% cell"
         while any(self._mark in line for cell in self._cells for line in cell.lines):
             self._mark += "%"
@@ -85,6 +87,7 @@ class Notebook(SourceFile):
             rows += lines
         super().__init__(path, "".join(rows), bom=bom)
         self.faults = tuple(faults)
+        self.language = language
 
     @classmethod
     def from_bytes(cls, path: Path, data: bytes) -> Notebook:
@@ -262,8 +265,8 @@ def _ended(line: str) -> str:
 # -- the file
 
 
-def _code_cells(path: Path, raw: str) -> list[_Cell]:
-    """The code cells of a notebook for Python."""
+def _content(path: Path, raw: str) -> dict[str, object]:
+    """A notebook as JSON says it."""
     try:
         content = json.loads(raw, strict=False)
     except json.JSONDecodeError as error:
@@ -273,9 +276,16 @@ def _code_cells(path: Path, raw: str) -> list[_Cell]:
         raise SourceError(path, "is no notebook: it is nested too deeply; mend or exclude it") from error
     if not isinstance(content, dict) or not any(isinstance(content.get(key), list) for key in ("cells", _SHEETS)):
         raise SourceError(path, "is no notebook: it has no list of cells; mend or exclude it")
-    if not _is_python(content.get("metadata")):
-        return []
-    spans = _items(raw, _last(_members(raw, _skip(raw, 0)), "cells")) if "cells" in content else _in_sheets(raw)
+    return content
+
+
+def _code_cells(raw: str, content: Mapping[str, object]) -> list[_Cell]:
+    """The code cells of a notebook."""
+    spans = (
+        _items(raw, _last(_members(raw, _skip(raw, 0)), "cells"))
+        if isinstance(content.get("cells"), list)
+        else _in_sheets(raw)
+    )
     return [cell for number, (start, _) in enumerate(spans, 1) if (cell := _code_cell(raw, start, number)) is not None]
 
 
@@ -304,16 +314,14 @@ def _code_cell(raw: str, start: int, number: int) -> _Cell | None:
     return None
 
 
-def _is_python(metadata: object) -> bool:
-    """Whether a notebook is for Python, or does not say for what."""
-    if not isinstance(metadata, dict):
-        return True
+def _other_language(metadata: object) -> str | None:
+    """The language that a notebook is for; None where that is Python, or it does not say."""
     for section, key in (("language_info", "name"), ("kernelspec", "language")):
-        held = metadata.get(section)
+        held = metadata.get(section) if isinstance(metadata, Mapping) else None
         language = held.get(key) if isinstance(held, Mapping) else None
         if isinstance(language, str):
-            return language.lower().startswith(("python", "ipython"))
-    return True
+            return None if language.lower().startswith(("python", "ipython")) else language
+    return None
 
 
 def _last(members: Iterator[tuple[str, object, int, int]], wanted: str) -> int:
