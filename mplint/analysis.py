@@ -94,6 +94,8 @@ class Report:
     files: int = 0
     hidden: int = 0
     """Findings in these files that suppressions or the selection of rules keep out."""
+    foreign: tuple[tuple[Path, str], ...] = ()
+    """Notebooks that are for another language than Python, and which."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,7 @@ class _Analysis:
         self._silences: dict[Path, Silence] = {}
         self._reasons = Reasons((), project)
         self._for_both: dict[tuple[Path, Path], bool] = {}
+        self._foreign: dict[Path, str] = {}
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
@@ -201,7 +204,8 @@ class _Analysis:
             wanted += self._unused()
         kept = sorted(wanted, key=lambda finding: (finding.path, finding.span, finding.code))
         notes = tuple(self._notes(found.worlds))
-        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden)
+        foreign = tuple(self._foreign.items())
+        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden, foreign)
 
     # -- files that are no Python
 
@@ -212,6 +216,8 @@ class _Analysis:
             try:
                 source = self._project.source(path)
                 yield from (_syntax_error(rule, source, syntax) for syntax in source.faults)
+                if source.language is not None:
+                    self._foreign[path] = source.language
                 if source.is_parsed is None:
                     _parse(source)
                 elif not source.is_parsed:

@@ -25,6 +25,8 @@ from mplint.source.magics import masked, prefixes
 
 SUFFIX: Final = ".ipynb"
 
+_SHEETS: Final = "worksheets"
+"""What format 3 keeps the cells in."""
 _DECODER: Final = json.JSONDecoder(strict=False)
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -63,7 +65,9 @@ class Notebook(SourceFile):
 
     def __init__(self, path: Path, raw: str, *, bom: bool = False) -> None:
         self._raw = raw
-        self._cells = _code_cells(path, raw)
+        content = _content(path, raw)
+        language = _other_language(content.get("metadata"))
+        self._cells = [] if language is not None else _code_cells(raw, content)
         self._mark = "# %% cell"
         while any(self._mark in line for cell in self._cells for line in cell.lines):
             self._mark += "%"
@@ -83,6 +87,7 @@ class Notebook(SourceFile):
             rows += lines
         super().__init__(path, "".join(rows), bom=bom)
         self.faults = tuple(faults)
+        self.language = language
 
     @classmethod
     def from_bytes(cls, path: Path, data: bytes) -> Notebook:
@@ -260,8 +265,8 @@ def _ended(line: str) -> str:
 # -- the file
 
 
-def _code_cells(path: Path, raw: str) -> list[_Cell]:
-    """The code cells of a notebook for Python."""
+def _content(path: Path, raw: str) -> dict[str, object]:
+    """A notebook as JSON says it."""
     try:
         content = json.loads(raw, strict=False)
     except json.JSONDecodeError as error:
@@ -269,36 +274,54 @@ def _code_cells(path: Path, raw: str) -> list[_Cell]:
         raise SourceError(path, problem, row=error.lineno, column=error.colno) from error
     except RecursionError as error:
         raise SourceError(path, "is no notebook: it is nested too deeply; mend or exclude it") from error
-    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
-        old = isinstance(content, dict) and "worksheets" in content
-        raise SourceError(path, "is a notebook of an old format; save it again with Jupyter" if old else
-                          "is no notebook: it has no list of cells; mend or exclude it")  # fmt: skip
-    if not _is_python(content.get("metadata")):
-        return []
-    found: list[_Cell] = []
-    at = _last(_members(raw, _skip(raw, 0)), "cells")
-    for number, (start, _) in enumerate(_items(raw, at), 1):
-        if raw[start] != "{":
-            continue
-        fields = {key: (value, begin, end) for key, value, begin, end in _members(raw, start)}
-        kind, (source, begin, end) = fields.get("cell_type", ("",))[0], fields.get("source", ("", 0, 0))
-        if kind != "code" or not end:
-            continue
-        if isinstance(source, str) or (isinstance(source, list) and all(isinstance(line, str) for line in source)):
-            found.append(_Cell(number, begin, end, source))
-    return found
+    if not isinstance(content, dict) or not any(isinstance(content.get(key), list) for key in ("cells", _SHEETS)):
+        raise SourceError(path, "is no notebook: it has no list of cells; mend or exclude it")
+    return content
 
 
-def _is_python(metadata: object) -> bool:
-    """Whether a notebook is for Python, or does not say for what."""
-    if not isinstance(metadata, dict):
-        return True
+def _code_cells(raw: str, content: Mapping[str, object]) -> list[_Cell]:
+    """The code cells of a notebook."""
+    spans = (
+        _items(raw, _last(_members(raw, _skip(raw, 0)), "cells"))
+        if isinstance(content.get("cells"), list)
+        else _in_sheets(raw)
+    )
+    return [cell for number, (start, _) in enumerate(spans, 1) if (cell := _code_cell(raw, start, number)) is not None]
+
+
+def _in_sheets(raw: str) -> Iterator[tuple[int, int]]:
+    """Where the cells of a notebook in format 3 stand."""
+    for start, _ in _items(raw, _last(_members(raw, _skip(raw, 0)), _SHEETS)):
+        if raw[start] == "{":
+            held = [(begin, value) for key, value, begin, _ in _members(raw, start) if key == "cells"]
+            if held and isinstance(held[-1][1], list):
+                yield from _items(raw, held[-1][0])
+
+
+def _code_cell(raw: str, start: int, number: int) -> _Cell | None:
+    """The cell at `start`, if it is code: its text is its `source`, in format 3 its `input`."""
+    if raw[start] != "{":
+        return None
+    fields = {key: (value, begin, end) for key, value, begin, end in _members(raw, start)}
+    kind, language = (fields.get(key, ("",))[0] for key in ("cell_type", "language"))
+    source, begin, end = fields.get("source") or fields.get("input") or ("", 0, 0)
+    if kind != "code" or not end or language not in ("", "python"):
+        return None
+    if isinstance(source, str):
+        return _Cell(number, begin, end, source)
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        return _Cell(number, begin, end, source)
+    return None
+
+
+def _other_language(metadata: object) -> str | None:
+    """The language that a notebook is for; None where that is Python, or it does not say."""
     for section, key in (("language_info", "name"), ("kernelspec", "language")):
-        held = metadata.get(section)
+        held = metadata.get(section) if isinstance(metadata, Mapping) else None
         language = held.get(key) if isinstance(held, Mapping) else None
         if isinstance(language, str):
-            return language.lower().startswith(("python", "ipython"))
-    return True
+            return None if language.lower().startswith(("python", "ipython")) else language
+    return None
 
 
 def _last(members: Iterator[tuple[str, object, int, int]], wanted: str) -> int:

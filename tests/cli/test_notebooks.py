@@ -162,6 +162,13 @@ def test_a_comment_in_a_cell_silences(here: Path) -> None:
     assert mplint(".").exit_code == 0
 
 
+def test_a_notebook_for_another_language_is_passed_over(here: Path) -> None:
+    content = {"cells": [], "metadata": {"kernelspec": {"language": "R"}}, "nbformat": 4, "nbformat_minor": 5}
+    (here / "book.ipynb").write_text(json.dumps(content))
+    assert mplint(".").output == "All checks passed.\n"
+    assert "book.ipynb is a notebook for R: nothing in it was checked\n" in mplint("-v", ".").output
+
+
 def test_what_is_no_notebook_is_a_finding(here: Path) -> None:
     (here / "book.ipynb").write_text("{")
     write(here / "broken.ipynb", SETTER, "x = (\n")

@@ -162,6 +162,21 @@ def test_a_change_over_the_end_of_a_cell_is_refused() -> None:
         before.encode(before.text.replace("# %% cell 4\n", ""))
 
 
+def test_the_third_format() -> None:
+    """Its cells lie in sheets, and their text is the `input`."""
+    code = {"cell_type": "code", "collapsed": False, "language": "python", "metadata": {}, "outputs": []}
+    sheets = [
+        {"cells": [{"cell_type": "heading", "level": 1, "source": ["x ="]}, {**code, "input": ["x = 1\n", "!ls"]}]},
+        {"cells": [{**code, "input": "y = 2"}, {**code, "input": "z <- 3", "language": "R"}], "metadata": {}},
+    ]
+    data = json.dumps({"metadata": {"name": ""}, "nbformat": 3, "nbformat_minor": 0, "worksheets": sheets}).encode()
+    before = read(data)
+    assert before.text == "# %% cell 2\nx = 1\npass\n# %% cell 3\ny = 2\n"
+    written = before.encode(before.text.replace("y = 2", "y = 4"))
+    assert written == data.replace(b"y = 2", b"y = 4")
+    validate(written)
+
+
 def test_other_languages_hold_no_program() -> None:
     assert read(json.dumps(book(language="R")).encode()).text == ""
 
@@ -171,7 +186,7 @@ def test_other_languages_hold_no_program() -> None:
     [
         (b"{", "is no notebook: "),
         (b"[]", "it has no list of cells"),
-        (b'{"worksheets": []}', "of an old format"),
+        (b'{"cells": {}}', "it has no list of cells"),
         (b"\xff", "is no UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
     ],
