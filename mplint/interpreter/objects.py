@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter import namespaces
+from mplint.interpreter import commands, namespaces
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import (
@@ -109,7 +109,8 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
         before = m.evaluate(frame, node.value)
         if isinstance(before, Property) and node.attr.value == "setter":
             return Property(before.getter, value)
-        return before if isinstance(before, Property) else value
+        if not isinstance(before, Instance):
+            return before if isinstance(before, Property) else value
     decorator = m.evaluate(frame, node)
     named = dotted(node.func if isinstance(node, cst.Call) else node).rpartition(".")[2]
     if named in _CACHES and isinstance(value, Function):
@@ -127,11 +128,24 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
         case Api(path=path) if path in _CONTEXT_MANAGERS:
             m.program.context_managers.add(value.code.node if isinstance(value, Function) else None)
             return value
-        case Function() | Class() | Partial():
+        case _ if _is_of_program(m, decorator):
             wrapped = m.call(decorator, Arguments((value,)), m.place(frame, node))
             return value if isinstance(wrapped, Unknown) else wrapped
         case _:  # a library's decorator is taken to call what it wraps
             return value
+
+
+def _is_of_program(m: Machine, decorator: Value) -> bool:
+    """Whether it is known what a decorator does: a function, a method or a callable object of the program."""
+    match decorator:
+        case Function() | Class() | Partial() | Bound(callee=Function()) | Bound(receiver=Function()):
+            return True
+        case Bound(receiver=receiver):
+            return commands.is_app(receiver)
+        case Instance():
+            return method_of(m, decorator, "__call__") is not None
+        case _:
+            return False
 
 
 def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
@@ -167,8 +181,8 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         if path in _DATACLASSES or name.endswith("dataclass"):
             note_dataclass(m, namespace)
             _note_fields(m, namespace, code)
-        elif isinstance(target, (Function, Partial)):
-            wrapped = m.call(target, Arguments((value,)), m.place(frame, decorator))
+        elif _is_of_program(m, made):
+            wrapped = m.call(made, Arguments((value,)), m.place(frame, decorator))
             value = wrapped if isinstance(wrapped, Class) else value
     return value
 
