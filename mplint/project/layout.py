@@ -104,10 +104,8 @@ class Layout:
                 return found
         if (found := self._by_name.get(name)) is not None:
             return found
-        for base in contents.added_by(None):
-            if (found := self._file(base, parts)) is not None:
-                return found
-        return self._by_end.get(name) or name
+        elsewhere = {found for base in contents.added_by(None) if (found := self._file(base, parts)) is not None}
+        return elsewhere.pop() if len(elsewhere) == 1 else self._by_end.get(name) or name
 
     def below(self, package: str, level: int, importer: Path, start: str, contents: Contents) -> Sequence[Path]:
         """The modules right below `package`, as imported from `importer`, whose names start with `start`."""
