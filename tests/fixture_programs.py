@@ -89,9 +89,10 @@ class Fixture:
     @property
     def start(self) -> Path:
         """The file that is run."""
-        if not self.run.startswith("-m "):
+        module = self.run.removeprefix("-m ").partition(":")[0]
+        if module == self.run:
             return self.program / self.run
-        stems = [self.program.joinpath(part, *self.run[3:].split(".")) for part in (*self.path, ".")]
+        stems = [self.program.joinpath(part, *module.split(".")) for part in (*self.path, ".")]
         files = [file for stem in stems for file in (stem.with_suffix(".py"), stem / "__main__.py")]
         return next(file.resolve() for file in files if file.is_file())
 

@@ -184,6 +184,10 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         return module.__dict__
     if job["run"].startswith("-m "):
         return runpy.run_module(job["run"].removeprefix("-m "), run_name="__main__", alter_sys=True)
+    if ":" in job["run"]:  # a console script
+        name, _, function = job["run"].partition(":")
+        loaded = importlib.import_module(name)
+        return {**vars(loaded), "model": getattr(loaded, function)()}
     return runpy.run_path(str(Path(job["root"]) / job["run"]), run_name="__main__")
 
 

@@ -104,7 +104,11 @@ def each(m: Machine, alternatives: tuple[Value, ...], run: Callable[[Value], Val
         return go
 
     m.alternatives([arm(alternative) for alternative in alternatives])
-    return choice(values)
+    result = choice(values)
+    if isinstance(result, Unknown):  # what one of them has made is lost sight of
+        for value in values:
+            m.escape(value)
+    return result
 
 
 def unseen(m: Machine, callee: Value, arguments: Arguments) -> Value:

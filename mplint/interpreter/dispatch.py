@@ -9,6 +9,7 @@ from mplint.interpreter.calls import Arguments, call_function, each, unseen
 from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import library
 from mplint.interpreter.values import (
+    NONE,
     Api,
     ApiMethod,
     Bound,
@@ -58,6 +59,7 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
         case StaticMethod(function=inner) | ClassMethod(function=inner) | Property(getter=inner):
             return call(m, inner, arguments, place)
         case Choice():
-            return each(m, callee.options, lambda option: call(m, option, arguments, place))
+            options = tuple(option for option in callee.options if option != NONE)  # which cannot be called
+            return each(m, options, lambda option: call(m, option, arguments, place))
         case _:
             return unseen(m, callee, arguments)

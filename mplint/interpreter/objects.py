@@ -23,7 +23,7 @@ from mplint.interpreter.classes import (
 )
 from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.conditions import truth
-from mplint.interpreter.configuration import click, gin
+from mplint.interpreter.configuration import click, gin, typer
 from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
@@ -35,7 +35,6 @@ from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
     Api,
-    ApiMethod,
     Bound,
     Choice,
     Class,
@@ -98,7 +97,8 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
         before = m.evaluate(frame, node.value)
         if isinstance(before, Property) and node.attr.value == "setter":
             return Property(before.getter, value)
-        return before if isinstance(before, Property) else value
+        if not isinstance(before, Instance):
+            return before if isinstance(before, Property) else value
     decorator = m.evaluate(frame, node)
     named = dotted(node.func if isinstance(node, cst.Call) else node).rpartition(".")[2]
     if named in _CACHES and isinstance(value, Function):
@@ -118,14 +118,24 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
             return value
         case Api(path=path) if path in click.DECORATORS or path in gin.DECORATORS:
             return m.call(decorator, Arguments((value,)), m.place(frame, node))
-        case Bound(receiver=Function(), callee=ApiMethod()) if isinstance(node, cst.Attribute):  # `@group.command`
-            m.call(decorator, Arguments((value,)), m.place(frame, node))
-            return value
-        case Function() | Class() | Partial():
+        case _ if _is_of_program(m, decorator):
             wrapped = m.call(decorator, Arguments((value,)), m.place(frame, node))
             return value if isinstance(wrapped, Unknown) else wrapped
         case _:  # a library's decorator is taken to call what it wraps
             return value
+
+
+def _is_of_program(m: Machine, decorator: Value) -> bool:
+    """Whether it is known what a decorator does: a function, a method or a callable object of the program."""
+    match decorator:
+        case Function() | Class() | Partial() | Bound(callee=Function()) | Bound(receiver=Function()):
+            return True
+        case Bound(receiver=receiver):
+            return isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION
+        case Instance():
+            return method_of(m, decorator, "__call__") is not None
+        case _:
+            return False
 
 
 def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
@@ -161,8 +171,8 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         if path in fields.DECORATORS or name.endswith("dataclass"):
             note_dataclass(m, namespace)
             fields.note_defaults(m, namespace, code)
-        elif isinstance(target, (Function, Partial)) or path in gin.DECORATORS:
-            wrapped = m.call(target, Arguments((value,)), m.place(frame, decorator))
+        elif path in gin.DECORATORS or _is_of_program(m, made):
+            wrapped = m.call(made, Arguments((value,)), m.place(frame, decorator))
             value = wrapped if isinstance(wrapped, Class) else value
     return value
 

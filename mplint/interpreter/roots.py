@@ -60,7 +60,7 @@ def run_unentered(
         (owner, node)
         for owner, node in functions(tree)
         if (node not in program.entered or node in program.roots)
-        and (not node.name.value.startswith("__") or node.name.value == "__call__")
+        and (not node.name.value.startswith("__") or node.name.value in ("__call__", "__init__"))
     ]
     if policy.name not in HALF_POLICIES:
         entry = replace(entry, budget=MAX_FLOAT32_STEPS)
@@ -87,6 +87,8 @@ def run_unentered(
             made = objects[owner]
             if made is not None:
                 here = replace(here, start=made.machine)
+        if node.name.value == "__init__":  # an object of the class is all that there is to see
+            continue
         for _ in run_entry(program, found, here, _root(entry, owner, node, made, policy)):
             pass
 

@@ -104,10 +104,8 @@ class Layout:
                 return found
         if (found := self._by_name.get(name)) is not None:
             return found
-        for base in contents.added_by(None):
-            if (found := self._file(base, parts)) is not None:
-                return found
-        return self._by_end.get(name) or name
+        elsewhere = {found for base in contents.added_by(None) if (found := self._file(base, parts)) is not None}
+        return elsewhere.pop() if len(elsewhere) == 1 else self._by_end.get(name) or name
 
     def below(self, package: str, level: int, importer: Path, start: str, contents: Contents) -> Sequence[Path]:
         """The modules right below `package`, as imported from `importer`, whose names start with `start`."""
@@ -173,11 +171,12 @@ class Layout:
     def _source_roots(self) -> tuple[Path, ...]:
         """Directories from which absolute imports may start, best first.
 
-        `src`, where it is no package itself; what packaging declares; the root; and the root's parent, where the root
-        is a package.
+        `src`, where it is no package itself; what packaging declares; the root; the `src` folders of the projects
+        below it; and the root's parent, where the root is a package.
         """
         roots = [self.root]
-        for source in (*self._declared(), self.root / "src"):
+        sources = sorted(directory for directory in self._directories if directory.name == "src")
+        for source in (*self._declared(), *sources):
             if source in self._directories and source not in roots and not self._is_package(source):
                 roots.insert(0 if source.parent == self.root else len(roots), source)
         if self._is_package(self.root):

@@ -89,7 +89,8 @@ def _pyproject(text: str) -> Iterator[Script | str]:
     hatch = tools.get("hatch", {}).get("build", {}).get("targets", {}).get("wheel", {})
     for named in _strings(hatch.get("packages", ())):
         yield named.rpartition("/")[0]
-    yield from _strings(tools.get("pytest", {}).get("ini_options", {}).get("pythonpath", ()))
+    for paths in _strings(tools.get("pytest", {}).get("ini_options", {}).get("pythonpath", ())):
+        yield from paths.split()
     yield from _strings(tools.get("pyright", {}).get("extraPaths", ()))
 
 

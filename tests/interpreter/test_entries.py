@@ -1,0 +1,138 @@
+"""Where programs start, what they reach, and under which policy a model is made that nothing was seen to make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from mplint.interpreter.exploration import explore
+from mplint.interpreter.program import Program
+from mplint.project.modules import Project
+from tests.project.trees import write
+
+HALF = "from tensorflow import keras\n\n\ndef half():\n    keras.mixed_precision.set_global_policy('mixed_float16')\n"
+NET = """
+from tensorflow import keras
+
+
+def net(units):
+    row = keras.Input((4,))
+    return keras.Model(row, keras.layers.Dense(units)(row))
+"""
+
+
+def made(root: Path, files: Mapping[str, str]) -> dict[str, set[str | None]]:
+    """The policies under which models are made, by the file."""
+    write(root, {"half.py": HALF, "net.py": NET, **files})
+    project = Project.at(root)
+    found = explore(Program(project), frozenset(project.files), lambda path: ("3",))
+    assert not found.failures
+    policies: dict[str, set[str | None]] = {}
+    for world in found.worlds:
+        for model in world.models:
+            name = model.place.source.path.relative_to(root).as_posix()
+            policies.setdefault(name, set()).add(model.policy.name)
+    return policies
+
+
+@pytest.mark.parametrize(
+    "main",
+    {
+        "typer": "import typer\napp = typer.Typer()\n\n@app.command()\ndef train(units: int = 3, on: bool = False):\n"
+        "    if on:\n        half()\n    net(units)\n\napp()\n",
+        "typer callback": "import typer\napp = typer.Typer()\n\n@app.callback()\ndef first(on: bool = True):\n"
+        "    half() if on else None\n\n@app.command()\ndef train():\n    net(3)\n\napp()\n",
+        "typer run": "import typer\n\ndef main(on: bool = False):\n    if on:\n        half()\n"
+        "    net(2)\n\ntyper.run(main)\n",
+        "click group": "import click\n\n@click.group()\ndef cli():\n    half()\n\n@cli.command()\n"
+        "def train():\n    net(2)\n\ncli()\n",
+        "click without brackets": "import click\n\n@click.group\ndef cli():\n    half()\n\n@cli.command\ndef train():\n"
+        "    net(2)\n\ncli()\n",
+        "click groups in groups": "import click\n\n@click.group()\ndef cli():\n    half()\n\n@click.group()\n"
+        "def inner():\n    pass\n\n@inner.command()\ndef train():\n    net(2)\n\ncli.add_command(inner)\ncli()\n",
+        "fire function": "import fire\n\ndef main(on=False):\n    if on:\n        half()\n"
+        "    net(2)\n\nfire.Fire(main)\n",
+        "fire class": "import fire\n\nclass Tool:\n    def __init__(self, on=False):\n        if on:\n"
+        "            half()\n\n    def train(self):\n        net(2)\n\nfire.Fire(Tool)\n",
+        "fire dict": "import fire\n\ndef main(on=False):\n    if on:\n        half()\n    net(2)\n\n"
+        "fire.Fire({'train': main, 'more': [main]})\n",
+        "fire module": "import fire\n\ndef main(on=False):\n    if on:\n        half()\n    net(2)\n\nfire.Fire()\n",
+        "abseil": "from absl import app\n\ndef main(_):\n    half()\n    net(2)\n\napp.run(main)\n",
+        "TensorFlow 1": "import tensorflow as tf\n\ndef main(_):\n    half()\n    net(2)\n\ntf.compat.v1.app.run()\n",
+        "nothing": "def job():\n    half()\n    net(2)\n",
+        "module by name": "from importlib import import_module\nimport sys\nhalf()\n"
+        "import_module('n' + sys.argv[1]).net(2)\n",
+        "file by path": "half()\nexec(open('net.py').read())\nnet(2)\n",
+    }.items(),
+    ids=lambda pair: pair[0],
+)
+def test_what_a_program_starts_with_is_called(tmp_path: Path, main: tuple[str, str]) -> None:
+    policies = made(tmp_path, {"main.py": f"from half import half\nfrom net import net\n{main[1]}"})
+    assert "mixed_float16" in policies["net.py"]
+
+
+@pytest.mark.parametrize(
+    "main",
+    {
+        "click": "import click\n\n@click.group()\ndef cli():\n    pass\n\n@cli.command()\ndef bench():\n    half()\n\n"
+        "@cli.command()\ndef train():\n    net(2)\n\ncli()\n",
+        "fire": "import fire\n\nclass Tool:\n    def bench(self):\n        half()\n\n    def train(self):\n"
+        "        net(2)\n\nfire.Fire(Tool)\n",
+        "typer": "import typer\napp = typer.Typer()\n\n@app.command()\ndef bench():\n    half()\n\n@app.command()\n"
+        "def train():\n    net(2)\n\napp()\n",
+    }.items(),
+    ids=lambda pair: pair[0],
+)
+def test_each_command_is_a_program_of_its_own(tmp_path: Path, main: tuple[str, str]) -> None:
+    policies = made(tmp_path, {"main.py": f"from half import half\nfrom net import net\n{main[1]}"})
+    assert policies["net.py"] == {"float32"}
+
+
+def test_a_console_script_is_an_entry_point(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project.scripts]\nkit = "kit:main"\nother = "gone:main"\n')
+    kit = "import half, net\n\ndef main(units=2):\n    half.half()\n    net.net(units)\n"
+    assert made(tmp_path, {"kit.py": kit})["net.py"] == {"mixed_float16"}
+
+
+def test_a_program_that_is_not_mixed_says_whose_a_function_is(tmp_path: Path) -> None:
+    mixed = "import half, net\nhalf.half()\n"
+    assert made(tmp_path / "alone", {"mixed.py": mixed})["net.py"] == {"mixed_float16"}
+    assert made(tmp_path / "both", {"mixed.py": mixed, "plain.py": "import net\nnet.net(2)\n"})["net.py"] == {"float32"}
+
+
+def test_what_is_looked_up_by_name_is_that_programs(tmp_path: Path) -> None:
+    mixed = "import half, net\nhalf.half()\n"
+    plain = "import sys\nimport net\ngetattr(net, sys.argv[1])(2)\n"
+    assert "net.py" not in made(tmp_path, {"mixed.py": mixed, "plain.py": plain})
+
+
+def test_what_a_test_enters_is_not_entered_by_the_program(tmp_path: Path) -> None:
+    mixed = "import half, net, other\nhalf.half()\nother.build(net)\n"
+    test = "import net\n\ndef test_net():\n    net.net(2)\n\nnet.net(3)\n"
+    assert "mixed_float16" in made(tmp_path, {"mixed.py": mixed, "tests/test_net.py": test})["net.py"]
+
+
+def test_packages_are_imported_before_a_module_that_is_run_with_m(tmp_path: Path) -> None:
+    fit = "from .net import net\nnet(2)\n"
+    files = {"lab/__init__.py": "from half import half\nhalf()\n", "lab/net.py": NET, "lab/fit.py": fit}
+    assert made(tmp_path, files)["lab/net.py"] == {"mixed_float16"}
+
+
+def test_a_method_that_decorates_registers(tmp_path: Path) -> None:
+    registry = "class Registry(dict):\n    def register(self, cls):\n        KNOWN['x'] = cls\n        return cls\n\n"
+    registry += "KNOWN = {}\nREGISTRY = Registry()\n"
+    nets = "from tensorflow import keras\nfrom registry import REGISTRY\n\n"
+    nets += "@REGISTRY.register\nclass Net(keras.Sequential):\n"
+    nets += "    def __init__(self):\n        super().__init__([keras.Input((4,)), keras.layers.Dense(2)])\n"
+    main = "import half, nets\nfrom registry import KNOWN\nhalf.half()\nKNOWN['x']()\n"
+    files = {"registry.py": registry, "nets.py": nets, "main.py": main}
+    assert made(tmp_path, files)["main.py"] == {"mixed_float16"}
+
+
+def test_a_class_that_nobody_makes_is_made_once(tmp_path: Path) -> None:
+    nets = "from tensorflow import keras\n\nclass Net(keras.Sequential):\n    def __init__(self):\n"
+    nets += "        super().__init__([keras.Input((4,)), keras.layers.Dense(2)])\n"
+    files = {"nets.py": nets, "main.py": "import half, nets, other\nhalf.half()\nother.make(nets, 'Net')\n"}
+    assert made(tmp_path, files)["nets.py"] == {"mixed_float16"}
