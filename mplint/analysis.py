@@ -25,7 +25,7 @@ from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
 from mplint.interpreter.reasons import Reasons, described, steps
-from mplint.interpreter.trace import Known
+from mplint.interpreter.trace import Known, PolicySet
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
 from mplint.project.generation import Evidence as Generation
@@ -94,8 +94,8 @@ class Report:
     files: int = 0
     hidden: int = 0
     """Findings in these files that suppressions or the selection of rules keep out."""
-    foreign: tuple[tuple[Path, str], ...] = ()
-    """Notebooks that are for another language than Python, and which."""
+    asides: tuple[str, ...] = ()
+    """What was not checked, and is of interest to those who ask."""
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,8 @@ class _Analysis:
         if not any(world.trace.cut for world in found.worlds):
             wanted += self._unused()
         kept = sorted(wanted, key=lambda finding: (finding.path, finding.span, finding.code))
-        notes = tuple(self._notes(found.worlds))
-        foreign = tuple(self._foreign.items())
-        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden, foreign)
+        notes, asides = tuple(self._notes(found.worlds)), tuple(self._asides(found.worlds))
+        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden, asides)
 
     # -- files that are no Python
 
@@ -437,10 +436,9 @@ class _Analysis:
             and not any(world.has_policy for world in worlds)
             and any(self._project.mentions(path, *KERAS) for path in self._targets)
         ):
-            yield (
-                "Keras code was seen, but no mixed precision policy: "
-                "--assume-policy mixed_float16 checks it as if one were set"
-            )
+            unknown = self._unknown_settings(worlds)
+            seen = f"the policy that is set at {unknown[0]} is not known" if unknown else "no mixed precision policy"
+            yield f"Keras code was seen, but {seen}: --assume-policy mixed_float16 checks it as if one were set"
         cut = sorted({world.path for world in worlds if world.trace.cut})
         if cut:
             more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
@@ -459,6 +457,21 @@ class _Analysis:
                 "only what is wrong in both is reported; "
                 "--keras 2 or --keras 3 tells it"
             )
+
+    def _asides(self, worlds: Sequence[World]) -> Iterator[str]:
+        for path, language in self._foreign.items():
+            yield f"{self._name(path)} is a notebook for {language}: nothing in it was checked"
+        for place in self._unknown_settings(worlds):
+            yield f"the policy that is set at {place} is not known: what depends on it was not checked"
+
+    def _unknown_settings(self, worlds: Sequence[World]) -> list[str]:
+        """The places at which a policy is set of which nothing is known in any world."""
+        known: dict[Place, bool] = {}
+        for world in worlds:
+            for event in world.trace.events:
+                if isinstance(event, PolicySet):
+                    known[event.place] = known.get(event.place, False) or event.policy.name is not None
+        return sorted({self._reasons.row_of(place) for place, is_known in known.items() if not is_known})
 
 
 def _declined(held: Collection[tuple[str, Place]]) -> Mapping[str, list[tuple[Path, Span]]]:

@@ -342,8 +342,8 @@ class _Check:
             )
         if self._modes.verbose:
             self._say(f"root: {self._root}")
-            for path, language in outcome.left.foreign:
-                self._say(f"{context.name(path)} is a notebook for {language}: nothing in it was checked")
+            for aside in outcome.left.asides:
+                self._say(aside)
             for key, value, origin in self._settings.items():
                 if origin != "default":
                     self._say(f"{key} = {value} ({origin})")
