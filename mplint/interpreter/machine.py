@@ -395,7 +395,7 @@ class Machine:
 
         def merge(cell: Cell, contents: list[object]) -> object:
             if self.may_split and symbols:
-                self._tell_apart(symbols[0], contents, always=cell == POLICY)
+                self._tell_apart(symbols[0], _differing(contents), always=cell == POLICY)
             merged = merge_contents(contents)
             if isinstance(merged, Unknown):
                 self.lose(content for content in contents if isinstance(content, Value))
@@ -570,6 +570,19 @@ class Machine:
         if self.shelf.is_neutral:
             raise PolicyMatters
         self.state.set(POLICY, policy)
+
+
+def _differing(contents: list[object]) -> Sequence[object]:
+    """What is not the same in `contents`: of dicts, the values under some keys."""
+    held = [dict(content.pairs) for content in contents if isinstance(content, Entries)]
+    if len(held) < len(contents) or not held:
+        return contents
+    return [value for key in dict.fromkeys(key for pairs in held for key in pairs) for value in _values(held, key)]
+
+
+def _values(held: list[dict[Value, Value]], key: Value) -> list[Value]:
+    found = [pairs[key] for pairs in held if key in pairs]
+    return [] if len(found) == len(held) and all(value == found[0] for value in found) else found
 
 
 def _precise(content: object) -> bool:
