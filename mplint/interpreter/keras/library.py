@@ -152,6 +152,9 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+    if callee.path.endswith(".get") and len(arguments.args) == 2 and all(map(candidates.is_plain, arguments.args)):
+        key, default = arguments.args  # of a mapping, most likely
+        return candidates.or_else(derived("item", Api(callee.path.removesuffix(".get")), key), default)
     for value in arguments.values():
         if isinstance(value, (Function, Bound, Partial)) and callee.path in _RUNNERS:
             m.call(value, Arguments((), (), UNKNOWN, None), place)
