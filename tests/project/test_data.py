@@ -18,7 +18,8 @@ def read(name: str, text: str) -> object:
     ("text", "tree", "whole"),
     [
         ("a: 1\nb: x y # z\nc: 'q: #'\n", {"a": 1, "b": "x y", "c": "q: #"}, True),
-        ("---\na: true\nb: No\nc: ~\nd:\ne: 1.5\nf: -2\n", {"a": True, "b": False, "c": None, "d": None, "e": 1.5, "f": -2}, True),
+        ("---\na: true\nb: No\nc: ~\nd:\n", {"a": True, "b": False, "c": None, "d": None}, True),
+        ("a: 1.5\nb: -2\n", {"a": 1.5, "b": -2}, True),
         ("a:\n  b:\n    c: x\n  d: y\ne: z\n", {"a": {"b": {"c": "x"}, "d": "y"}, "e": "z"}, True),
         ("a:\n- x\n- y: z\nb: 1\n", {"a": ["x", {"y": "z"}], "b": 1}, True),
         ("a:\n  - x\n  -\n    y: z\n", {"a": ["x", UNSURE]}, True),
