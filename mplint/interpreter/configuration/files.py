@@ -237,10 +237,8 @@ class Keys:
 
 def named(project: Project, keys: Keys) -> Iterator[Const]:
     """The texts that the configuration files of the project have under `keys`."""
-    for path in project.settings_files:
-        data = _of_precision(project, path)
-        if data is not None:
-            yield from _under(data.tree, keys, () if keys.whole else (path.parent.name,))
+    for path, data in project.precise_settings.items():
+        yield from _under(data.tree, keys, () if keys.whole else (path.parent.name,))
 
 
 def keys_of(symbol: Symbol) -> Keys | None:
@@ -264,18 +262,6 @@ def keys_of(symbol: Symbol) -> Keys | None:
             return Keys((path.rpartition(".")[2],))
         case _:
             return None
-
-
-def _of_precision(project: Project, path: Path) -> Data | None:
-    """What a file says, where it speaks of half precision at all."""
-    try:
-        speaks = path.stat().st_size <= _MAX_SIZE and b"float16" in path.read_bytes()
-    except OSError:
-        return None
-    return project.settings(path) if speaks else None
-
-
-_MAX_SIZE: Final = 256 << 10
 
 
 def _under(tree: Tree, keys: Keys, above: tuple[str, ...]) -> Iterator[Const]:

@@ -75,6 +75,13 @@ FILES = {
         ("set_policy(yaml.safe_load(open(sys.argv[1]))['in']['x'])", True),
         ("from foo import load\nset_policy(load().x)", True),
         ("from foo import load\nset_policy(load().section.x)", False),
+        ("import argparse\nargs = argparse.Namespace(x='float32')\nvars(args).update(yaml.safe_load(open(sys.argv[1])))\n"
+         "set_policy(args.x)", True),
+        ("import argparse\nargs = argparse.Namespace(x='float32')\nfor key, value in yaml.safe_load(open(sys.argv[1])).items():\n"
+         "    setattr(args, key, value)\nset_policy(args.x)", True),
+        ("import argparse\nargs = argparse.Namespace(y='float32')\nvars(args).update(yaml.safe_load(open(sys.argv[1])))\n"
+         "set_policy(args.y)", False),
+        ("from types import SimpleNamespace\nset_policy(SimpleNamespace(**json.load(open(sys.argv[1]))).x)", True),
         ("from foo import load\nset_policy(f'mixed_{load().x}')", False),
         # outside of the project, or none
         ("set_policy(yaml.safe_load(open('../a.yaml'))['y'])", False),
@@ -178,3 +185,13 @@ def test_a_binding_takes_the_place_of_the_default(tmp_path: Path) -> None:
     program = f"{SETTER}import gin\n\n@gin.configurable\ndef train(policy='mixed_float16'):\n    set_policy(policy)\n\ntrain()"
     assert half(tmp_path, program)
     assert not half(tmp_path, program, a_gin="train.policy = 'float32'\n")
+
+
+def test_a_link_out_of_the_project_is_not_read(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.yaml"
+    outside.write_text("x: mixed_float16\n", encoding="utf-8")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "a.yaml").symlink_to(outside)
+    program = SETTER + "set_policy(yaml.safe_load(open('a.yaml'))['x'])"
+    assert not half(folder, program)
