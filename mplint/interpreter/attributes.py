@@ -89,13 +89,28 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Unknown():
             if value is NEVER:
                 return NEVER
-            if any(isinstance(each.value, Const) and each.value != NONE for each in value.candidates):  # a method of it
+            if (name == "get" and value.symbol is not None) or _is_method(m, value, name):
                 return Bound(value, ApiMethod(name))
             return candidates.through(value, derived("attribute", value, name), lambda each: get(m, each, name, place))
         case Varying():
             return versions.attribute(m, value, name, place) or Bound(value, ApiMethod(name))
         case _:
             return UNKNOWN
+
+
+def _is_method(m: Machine, value: Unknown, name: str) -> bool:
+    """Whether an unknown has a method of this name, as far as its candidates say."""
+    for candidate in value.candidates:
+        match candidate.value:
+            case Const(value=None):
+                pass
+            case Const():
+                return True
+            case Instance(cls=Class() as cls):
+                return isinstance(class_attribute(m, cls, name), (Function, ClassMethod, StaticMethod))
+            case _:
+                pass
+    return False
 
 
 def has(m: Machine, value: Value, name: str) -> bool | None:

@@ -69,6 +69,9 @@ class ClassCode(Code):
         self.body = block(node.body)
         self.decorators = tuple(decorator.decorator for decorator in node.decorators)
         defined = {statement.name.value for statement in self.body if isinstance(statement, cst.FunctionDef)}
+        for statement in self.body:
+            if isinstance(statement, cst.Assign):
+                defined.update(name for target in statement.targets for name in target_names(target.target))
         self.hooks = defined & HOOKS
         """What of `HOOKS` it defines."""
 

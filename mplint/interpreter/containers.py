@@ -300,9 +300,7 @@ def namespace_method(m: Machine, receiver: Fields, name: str, arguments: Argumen
             return choice([namespaces.read(m, receiver, field) or UNKNOWN for field in known])
         case "update", _:
             for value in arguments.args:
-                given = m.entries(value) if isinstance(value, Dict) else Entries((), UNKNOWN)
-                held = namespaces.contents(m, value) if isinstance(value, Fields) else given
-                namespaces.update(m, receiver, held)
+                namespaces.update(m, receiver, mapping(m, value, place))
             namespaces.update(m, receiver, arguments.named())
             return NONE
         case "clear", _:

@@ -404,7 +404,7 @@ class Machine:
 
         def merge(cell: Cell, contents: list[object]) -> object:
             if self.may_split and symbols:
-                self._tell_apart(symbols[0], contents, always=cell == POLICY)
+                self._tell_apart(symbols[0], _differing(contents), always=cell == POLICY)
             merged = merge_contents(contents)
             return self._met(merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
@@ -466,10 +466,10 @@ class Machine:
 
     def settle(self, value: Unknown) -> Value:
         """One of the values that an unknown is likely to have, on which the precision depends: a world for each."""
-        known = self.resolved(value)
+        likely = self.likely(value)
+        known = self._decided(value, likely)
         if known is not None:
             return known
-        likely = self.likely(value)
         left = [each for each in by_rank(likely) if self.decide(each.symbol) is None]
         if left and self.may_split:
             raise Split(left[0].symbol)
@@ -479,21 +479,20 @@ class Machine:
 
     def resolved(self, value: Unknown) -> Value | None:
         """Which of its candidates an unknown is, where this world or the branch being run decides it."""
-        if not self.decisions:
-            return None
+        return self._decided(value, value.candidates) if self.decisions else None
+
+    def _decided(self, value: Unknown, likely: Sequence[Candidate]) -> Value | None:
         left: list[Candidate] = []
-        for candidate in self.likely(value):
+        for candidate in likely:
             decided = self.decide(candidate.symbol)
             if decided is candidate.holds:
                 return candidate.value
             if decided is None:
                 left.append(candidate)
-        if value.closed and len(left) == 1:
-            return left[0].value
-        return None
+        return left[0].value if value.closed and len(left) == 1 else None
 
     def likely(self, value: Unknown) -> tuple[Candidate, ...]:
-        """The values that an unknown is likely to have: its own candidates, else what the program compares it with."""
+        """The values that an unknown is likely to have: its own candidates, and what the program and its files name."""
         return value.candidates if value.closed else self.program.candidates(value)
 
     def provided(self, value: Unknown) -> Value:
@@ -594,6 +593,19 @@ class Machine:
         if self.shelf.is_neutral:
             raise PolicyMatters
         self.state.set(POLICY, policy)
+
+
+def _differing(contents: list[object]) -> Sequence[object]:
+    """What is not the same in `contents`: of dicts, the values under some keys."""
+    held = [dict(content.pairs) for content in contents if isinstance(content, Entries)]
+    if len(held) < len(contents) or not held:
+        return contents
+    return [value for key in dict.fromkeys(key for pairs in held for key in pairs) for value in _values(held, key)]
+
+
+def _values(held: list[dict[Value, Value]], key: Value) -> list[Value]:
+    found = [pairs[key] for pairs in held if key in pairs]
+    return [] if len(found) == len(held) and all(value == found[0] for value in found) else found
 
 
 def _precise(content: object) -> bool:

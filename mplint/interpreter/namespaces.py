@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import candidates
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.state import SHUFFLED, is_attribute
 from mplint.interpreter.values import (
@@ -13,7 +14,10 @@ from mplint.interpreter.values import (
     Const,
     Entries,
     Fields,
+    Instance,
     Maybe,
+    Symbol,
+    Unknown,
     Value,
     choice,
 )
@@ -90,8 +94,16 @@ def loosen(m: Machine, fields: Fields) -> None:
     """Anything may have been done to the dict."""
     owner = _owner(fields)
     note_loose(m, fields)
-    for name in m.fields(owner):
-        write(m, fields, Const(name), Maybe(UNKNOWN))
+    for name, before in m.fields(owner).items():
+        fresh: Value = UNKNOWN
+        if isinstance(owner, Address):  # most likely, something was laid over what was there
+            fresh = candidates.or_else(Unknown(Symbol("item", owner, Const(name))), _plain(before))
+        write(m, fields, Const(name), Maybe(fresh))
+
+
+def _plain(value: Value) -> Value | None:
+    """A value that may go on as a candidate; None of others."""
+    return value if candidates.is_plain(value) else None
 
 
 def update(m: Machine, fields: Fields, entries: Entries) -> None:
@@ -107,7 +119,15 @@ def update(m: Machine, fields: Fields, entries: Entries) -> None:
             else:
                 write(m, fields, key, Maybe(both))
                 m.state.set((_owner(fields), SHUFFLED), NONE)
-    if entries.rest is not None:
+    source = candidates.source_of(entries.rest) if entries.rest is not None else None
+    if entries.rest is not None and source is not None and isinstance(fields.of, Instance):
+        given = {key for key, _ in entries.pairs}
+        for name, before in m.fields(fields.of.address).items():
+            if Const(name) not in given:
+                held = Unknown(Symbol("item", source, Const(name)))
+                write(m, fields, Const(name), candidates.or_else(held, _plain(before)))
+        note_loose(m, fields)
+    elif entries.rest is not None:
         loosen(m, fields)
 
 

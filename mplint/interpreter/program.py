@@ -99,7 +99,7 @@ class Program:
         self.imports: list[tuple[Path, Machine]] = []
         """The runs that put modules on shelves and made layers or models there."""
         self._shelves: dict[tuple[str, Policy | None], Shelf] = {}
-        self._named: dict[tuple[str, ...], tuple[Const, ...]] = {}
+        self._named: dict[files.Keys, tuple[Const, ...]] = {}
         self._codes: dict[int, Code] = {}
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
@@ -140,9 +140,11 @@ class Program:
 
     def _in_files(self, leaf: Symbol) -> tuple[Const, ...]:
         """What the configuration files of the project have under the name of an unknown."""
-        keys = tuple(files.keys_of(leaf) or ())
+        keys = files.keys_of(leaf)
+        if keys is None:
+            return ()
         if keys not in self._named:
-            self._named[keys] = tuple(dict.fromkeys(files.named(self, keys))) if keys else ()
+            self._named[keys] = tuple(dict.fromkeys(files.named(self.project, keys)))
         return self._named[keys]
 
     def source(self, path: Path) -> SourceFile:

@@ -520,13 +520,22 @@ def choice(values: list[Value]) -> Value:
     if len(flat) == 1:
         return flat[0]
     if any(isinstance(option, Unknown) for option in flat) and not any(isinstance(option, Tensor) for option in flat):
-        return UNKNOWN
+        return _covering(flat)
     if all(isinstance(option, Tensor) for option in flat):
         tensors = [option for option in flat if isinstance(option, Tensor)]
         return tensors[0] if len(tensors) == 1 else _joined(tensors)
     if len(flat) > MAX_OPTIONS or not flat:
         return UNKNOWN
     return Choice(tuple(flat))
+
+
+def _covering(values: list[Value]) -> Unknown:
+    """The one of `values` that is not known, where all the others are among its candidates; else anything."""
+    for value in values:
+        if isinstance(value, Unknown):
+            known = {candidate.value for candidate in value.candidates}
+            return value if known and all(other is value or other in known for other in values) else UNKNOWN
+    return UNKNOWN
 
 
 def _joined(tensors: list[Tensor]) -> Tensor:

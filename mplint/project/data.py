@@ -152,8 +152,13 @@ _WORDS: Final[dict[str, bool | None]] = {
 }
 
 
-_OPEN: Final = re.compile(r"""(?::|^|-)\s+(?:"[^"]*|'[^']*|\[[^\]]*|\{[^}]*)$""")
-"""A value that is not closed where its line ends."""
+def _is_open(line: str) -> bool:
+    """Whether a value goes on in the next line, whatever that looks like: a quote or a bracket is not closed."""
+    line = line.removeprefix("- ").strip()
+    match = _KEY.match(line)
+    text = _without_comment(line if match is None else match["value"] or "")
+    closing = {"'": "'", '"': '"', "[": "]", "{": "}"}.get(text[:1])
+    return closing is not None and closing not in text[1:]
 
 
 def _yaml(text: str) -> Data | None:
@@ -169,7 +174,7 @@ def _yaml(text: str) -> Data | None:
         if stripped in ("---", "...") or stripped.startswith(("\t", "%")) or number > _MAX_LINES:
             whole = False  # another document, or something odd
             break
-        if _OPEN.search(_without_comment(stripped)):  # it goes on in the next line, whatever that looks like
+        if _is_open(stripped):
             whole = False
             break
         lines.append(_Line(len(bare) - len(stripped), stripped))
@@ -231,10 +236,12 @@ def _listed(lines: list[_Line], start: int, indent: int) -> tuple[object, int]:
     here = start
     while here < len(lines) and lines[here].indent >= indent:
         line = lines[here]
-        if line.indent == indent and not line.text.startswith("-"):
+        if line.indent == indent and not (line.text == "-" or line.text.startswith("- ")):
             break
-        if line.indent > indent or not line.text.startswith("- "):
+        if line.indent > indent:
             found[-1:] = [UNSURE]
+        elif line.text == "-":
+            found.append(UNSURE)
         else:
             text = _without_comment(line.text[2:].strip())
             match = _KEY.match(text)

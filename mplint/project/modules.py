@@ -180,11 +180,22 @@ class Project:
         path = absolute(path)
         if path not in self._settings:
             try:
-                inside = self.root in path.parents and path.is_file() and path.stat().st_size <= MAX_BYTES
+                real = path.resolve()
+                inside = self.root.resolve() in real.parents and real.is_file() and real.stat().st_size <= MAX_BYTES
                 self._settings[path] = read_data(path, read_bytes(path)) if inside else None
             except (OSError, SourceError):
                 self._settings[path] = None
         return self._settings[path]
+
+    @cached_property
+    def precise_settings(self) -> Mapping[Path, Data]:
+        """What those configuration files say that speak of half precision."""
+        found: dict[Path, Data] = {}
+        for path in self.settings_files:
+            data = self.settings(path)
+            if data is not None and "float16" in str(data.tree):
+                found[path] = data
+        return found
 
     # Modules
 

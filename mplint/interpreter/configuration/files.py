@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,7 +37,6 @@ from mplint.project.data import Data, Tree
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
-    from mplint.interpreter.program import Program
     from mplint.project.modules import Project
 
 
@@ -78,6 +78,9 @@ def _path(part: object) -> str | None:
         case Symbol(parts=("call", Symbol(parts=("attribute", owner, str(name))), *others)):
             if name == "joinpath":
                 return _joined([owner, *others])
+            if name == "with_name":
+                above = _parent(owner, 0)
+                return _joined([above, *others]) if above is not None else None
             return _path(owner) if name in _METHODS else None
         case Symbol(parts=("attribute", owner, "parent")):
             return _parent(owner, 0)
@@ -224,74 +227,71 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
 # -- what files say of a name
 
 
-def named(program: Program, keys: Sequence[str], among: Sequence[Path] | None = None) -> Iterator[Const]:
-    """The texts that the configuration files of the project have under `keys`, one inside the other."""
-    project = program.project
-    for path in project.settings_files if among is None else among:
-        data = _of_precision(project, path)
-        if data is not None:
-            yield from _under(data.tree, list(keys), (path.parent.name,))
+@dataclass(frozen=True)
+class Keys:
+    """Names, one inside the other; those at the top of a file alone where it is read `whole`."""
+
+    names: tuple[str, ...]
+    whole: bool = False
 
 
-def keys_of(symbol: Symbol) -> list[str] | None:
+def named(project: Project, keys: Keys) -> Iterator[Const]:
+    """The texts that the configuration files of the project have under `keys`."""
+    for path, data in project.precise_settings.items():
+        yield from _under(data.tree, keys, () if keys.whole else (path.parent.name,))
+
+
+def keys_of(symbol: Symbol) -> Keys | None:
     """The names under which a configuration file may have what `symbol` stands for; None where it has none."""
     match symbol.parts:
         case ("item", Api(path="os.environ"), Const(value=str(key))):
-            return [key]
+            return Keys((key,), whole=True)
         case ("call", Api(path="os.environ.get"), Const(value=str(key))):
-            return [key]
+            return Keys((key,), whole=True)
         case ("item", Symbol(parts=("settings", _)), _):
             return None  # it has been read
         case ("item" | "attribute", inner, Const(value=str(key)) | str(key)):
-            outer = keys_of(inner) if isinstance(inner, Symbol) and inner.parts[0] in ("item", "attribute") else []
-            return None if outer is None else [*outer, key]
+            if isinstance(inner, Symbol) and inner.parts[0] in ("item", "attribute"):
+                outer = keys_of(inner)
+                return None if outer is None else Keys((*outer.names, key), outer.whole)
+            loaded = isinstance(inner, Symbol) and inner.parts[0] == "call" and inner.parts[1] in _LOADERS
+            return Keys((key,), loaded)
         case ("option" | "parameter" | "field", _, str(key)):
-            return [key]
+            return Keys((key,))
         case ("name", str(path)) if path.startswith("absl.flags."):
-            return [path.rpartition(".")[2]]
+            return Keys((path.rpartition(".")[2],))
         case _:
             return None
 
 
-def _of_precision(project: Project, path: Path) -> Data | None:
-    """What a file says, where it speaks of half precision at all."""
-    try:
-        speaks = path.stat().st_size <= _MAX_SIZE and b"float16" in path.read_bytes()
-    except OSError:
-        return None
-    return project.settings(path) if speaks else None
-
-
-_MAX_SIZE: Final = 256 << 10
-
-
-def _under(tree: Tree, keys: list[str], above: tuple[str, ...]) -> Iterator[Const]:
+def _under(tree: Tree, keys: Keys, above: tuple[str, ...]) -> Iterator[Const]:
     for key, value in tree.items():
         here = (*above, key)
         if isinstance(value, dict):
             yield from _under(value, keys, here)
-        elif isinstance(value, str) and list(here[-len(keys) :]) == keys:
+        elif isinstance(value, str) and (here if keys.whole else here[-len(keys.names) :]) == keys.names:
             yield Const(value)
 
 
+_NAMES: Final = (
+    "yaml.safe_load",
+    "yaml.load",
+    "yaml.full_load",
+    "yaml.unsafe_load",
+    "json.load",
+    "json.loads",
+    "toml.load",
+    "toml.loads",
+    "tomllib.load",
+    "tomllib.loads",
+    "tomli.load",
+    "tomli.loads",
+)
+_LOADERS: Final = frozenset(map(Api, (*_NAMES, "omegaconf.OmegaConf.load", "configparser.read")))
+
+
 HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
-    **{
-        name: partial(_load, name)
-        for name in (
-            "yaml.safe_load",
-            "yaml.load",
-            "yaml.full_load",
-            "yaml.unsafe_load",
-            "json.load",
-            "json.loads",
-            "toml.load",
-            "toml.loads",
-            "tomllib.load",
-            "tomllib.loads",
-            "tomli.load",
-            "tomli.loads",
-        )
-    },
+    **{name: partial(_load, name) for name in _NAMES},
     "omegaconf.OmegaConf.load": _load_omega,
     "configparser.ConfigParser": _parser,
     "configparser.RawConfigParser": _parser,

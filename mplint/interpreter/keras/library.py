@@ -32,6 +32,7 @@ from mplint.interpreter.values import (
     UNKNOWN,
     Api,
     Array,
+    Candidate,
     Class,
     Const,
     Dict,
@@ -46,6 +47,7 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     derived,
+    is_member,
     variable_dtype,
 )
 from mplint.keras_api import Kind
@@ -148,6 +150,9 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+    if callee.path.endswith(".get") and len(arguments.args) == 2 and all(map(candidates.is_plain, arguments.args)):
+        key, default = arguments.args  # of a mapping, most likely
+        return candidates.or_else(derived("item", Api(callee.path.removesuffix(".get")), key), default)
     return unseen(m, callee, arguments)
 
 
@@ -323,15 +328,53 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
             return m.call(receiver, Arguments((), (), None, UNKNOWN), place)
         case Super():
             return UNKNOWN
+        case Unknown() if any(is_member(candidate.value) for candidate in receiver.candidates):
+            return _member_method(m, list(receiver.candidates), name, arguments, place)
         case Unknown():
-            if name == "get" and arguments.args and arguments.sure:  # of a mapping, most likely
-                named = derived("item", receiver, arguments.args[0])
+            default = arguments.get("default", 1)
+            if (
+                name == "get"
+                and arguments.args
+                and arguments.sure
+                and (default is None or candidates.is_plain(default))
+            ):
+                named = derived("item", receiver, arguments.args[0])  # of a mapping, most likely
                 if named.symbol is not None:
-                    return candidates.or_else(named, arguments.get("default", 1))
+                    return candidates.or_else(named, default)
             result = unseen(m, derived("attribute", receiver, name), arguments)
             return candidates.through(receiver, result, lambda value: python.method(m, value, name, arguments, place))
         case _:
             return python.method(m, receiver, name, arguments, place)
+
+
+def _member_method(m: Machine, members: list[Candidate], name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of one of several members of an enumeration, run for each where it is that."""
+    first, *others = members
+
+    def run() -> Value:
+        if not is_member(first.value):
+            return UNKNOWN
+        return m.call(m.attribute(first.value, name, place), arguments, place)
+
+    decided = m.decide(first.symbol)
+    if not others or decided is first.holds:
+        return run()
+    if decided is not None:
+        return _member_method(m, others, name, arguments, place)
+    values: list[Value] = []
+
+    def this() -> bool:
+        values.append(m.assuming(first.symbol, first.holds, run))
+        return True
+
+    def another() -> bool:
+        rest = lambda: _member_method(m, others, name, arguments, place)  # noqa: E731
+        values.append(m.assuming(first.symbol, not first.holds, rest))
+        return True
+
+    m.alternatives([this, another], (first.symbol,))
+    m.join_values(values, (first.symbol,))
+    return m.one_of(values)
 
 
 def _object_method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
