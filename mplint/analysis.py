@@ -24,9 +24,11 @@ from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
+from mplint.interpreter.reasons import Reasons, described, steps
 from mplint.interpreter.trace import Known
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
+from mplint.project.generation import Evidence as Generation
 from mplint.project.generation import generation_of
 from mplint.project.modules import Project
 from mplint.settings import Settings
@@ -92,6 +94,8 @@ class Report:
     files: int = 0
     hidden: int = 0
     """Findings in these files that suppressions or the selection of rules keep out."""
+    foreign: tuple[tuple[Path, str], ...] = ()
+    """Notebooks that are for another language than Python, and which."""
 
 
 @dataclass(frozen=True)
@@ -128,17 +132,32 @@ def rules() -> tuple[RuleInfo, ...]:
     )
 
 
+def evidence_of(project: Project, path: Path, settings: Settings) -> Generation:
+    """Which generation the file at `path` is written for, and why; what is configured goes first."""
+    configured, pattern = settings.keras_for(path)
+    if pattern is not None and configured != "auto":
+        return Generation(configured, f"per-file-keras says {configured} for {pattern}")
+    found = generation_of(project, path, configured)
+    if settings.per_file_keras and (found.generation is None or found.of_machine):
+        around = sorted({settings.keras_for(importer) for importer in project.importers(path)}, key=str)
+        told = [(value, pattern) for value, pattern in around if value != "auto" and pattern is not None]
+        if told and len(told) == len(around) and len({value for value, _ in told}) == 1:
+            value, pattern = told[0]
+            return Generation(value, f"per-file-keras says {value} for {pattern}, which imports it")
+    return found
+
+
 def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Report:
     """Check the files `targets` with the facts of the whole project.
 
     Deep programs need a deep stack: everything runs on one of its own.
     """
-    with _without_collector():
+    with without_collector():
         return on_deep_stack(lambda: _Analysis(project, targets, settings).run())
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Nearly all that a run makes lives until its end: looking for garbage in between costs a quarter of its time."""
     was_on = gc.isenabled()
     gc.disable()
@@ -154,6 +173,7 @@ class _Analysis:
 
     def __init__(self, project: Project, targets: Sequence[Path], settings: Settings) -> None:
         self._project = project
+        self._program = Program(project)
         self._targets = tuple(dict.fromkeys(targets))
         self._wanted = frozenset(targets)
         self._settings = settings
@@ -161,12 +181,15 @@ class _Analysis:
         self._failures: list[Failure] = []
         self._generations: dict[Path, str | None] = {}
         self._silences: dict[Path, Silence] = {}
+        self._reasons = Reasons((), project)
+        self._for_both: dict[tuple[Path, Path], bool] = {}
+        self._foreign: dict[Path, str] = {}
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
-        program = Program(self._project)
+        program = self._program
         started = time.process_time()
-        found = explore(program, self._wanted, self._generations_of, self._settings.assume_policy)
+        found = explore(program, self._wanted, self._generations_of, self._assumed)
         self._timing.phases["interpret"] = time.process_time() - started
         self._failures += [_failure(failure.path, failure.error) for failure in found.failures]
         findings = list(self._unreadable())
@@ -181,7 +204,8 @@ class _Analysis:
             wanted += self._unused()
         kept = sorted(wanted, key=lambda finding: (finding.path, finding.span, finding.code))
         notes = tuple(self._notes(found.worlds))
-        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden)
+        foreign = tuple(self._foreign.items())
+        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden, foreign)
 
     # -- files that are no Python
 
@@ -192,6 +216,8 @@ class _Analysis:
             try:
                 source = self._project.source(path)
                 yield from (_syntax_error(rule, source, syntax) for syntax in source.faults)
+                if source.language is not None:
+                    self._foreign[path] = source.language
                 if source.is_parsed is None:
                     _parse(source)
                 elif not source.is_parsed:
@@ -212,13 +238,17 @@ class _Analysis:
 
     def _generation(self, path: Path) -> str | None:
         if path not in self._generations:
-            evidence = generation_of(self._project, path, self._settings.keras)
-            self._generations[path] = evidence.generation
+            self._generations[path] = evidence_of(self._project, path, self._settings).generation
         return self._generations[path]
+
+    def _assumed(self, path: Path) -> str | None:
+        """The policy to take as set at the start of what is run in `path`."""
+        return self._settings.assumed_for(path)[0]
 
     # -- rules
 
     def _check(self, worlds: Sequence[World]) -> Iterator[Finding]:
+        self._reasons = Reasons(worlds, self._project)
         evidence = Evidence(worlds, self._settings.output_fix, self._mentioned, self._name)
         seen: dict[tuple[str, Place], list[tuple[World, Fault, Rule]]] = {}
         for rule, _ in _rules():
@@ -247,12 +277,21 @@ class _Analysis:
                 self._is_silenced(place.source, code, place.source.statement(place.node))
 
     def _holds(self, place: Place, reports: list[tuple[World, Fault, Rule]]) -> bool:
-        """A fault in one generation only is none where the generation is not known."""
+        """A fault in one generation only is none where the generation is not known, unless the code asks for it."""
         if self._generation(place.source.path) is not None:
             return True
         return {world.generation for world, _, _ in reports} == {"2", "3"} or any(
-            self._generation(world.path) is not None for world, _, _ in reports
+            self._generation(world.path) is not None or self._is_for_both(place.source.path, world.path)
+            for world, _, _ in reports
         )
+
+    def _is_for_both(self, path: Path, entry: Path) -> bool:
+        """Whether the file, or the program that starts at `entry`, has branches for each generation."""
+        key = path, entry
+        if key not in self._for_both:
+            files = {path, entry, *self._project.closure(path), *self._project.closure(entry)}
+            self._for_both[key] = any(map(self._program.is_for_both, files)) and not files & self._program.guesses
+        return self._for_both[key]
 
     def _finding(
         self,
@@ -261,7 +300,11 @@ class _Analysis:
         evidence: Evidence,
         declined: Sequence[tuple[Path, Span]],
     ) -> Finding:
-        world, fault, rule = min(reports, key=lambda report: (-report[1].severity, _length(report[0], report[1])))
+        def rank(report: tuple[World, Fault, Rule]) -> tuple[int, int]:
+            world, fault, _ = report
+            return -fault.severity, self._reasons.distance(world, fault.policy, place) if fault.policy else 0
+
+        world, fault, rule = min(reports, key=rank)
         generations = {world.generation for world, _, _ in reports}
         severity = fault.severity
         if len(generations) > 1:  # what is true in both, at the lower severity
@@ -276,14 +319,14 @@ class _Analysis:
             rule.code,
             rule.name,
             severity,
-            fault.says + self._origin(policy, evidence),
+            fault.says + self._origin(world, policy, place, generations),
             source.path,
             source.span(place.node),
             source.statement(place.node),
             fix,
             policy.name if policy is not None else None,
             generations.pop() if len(generations) == 1 else None,
-            tuple(_steps(world, policy, evidence)),
+            tuple(self._steps(world, policy, place)),
         )
 
     def _fix(
@@ -309,16 +352,26 @@ class _Analysis:
         )
         return replace(first, applicability=Applicability.DISPLAY) if len(plans) > 1 or touched else first
 
-    def _origin(self, policy: Policy | None, evidence: Evidence) -> str:
+    def _origin(self, world: World, policy: Policy | None, at: Place, generations: Collection[str]) -> str:
         """Where the policy comes from, for the end of a message."""
-        if policy is None:
-            return ""
-        if policy.set_by:
-            place = policy.set_by[0]
-            return f" ({policy.name} is set at {evidence.row_of(place)})"
-        if policy.name == self._settings.assume_policy:
-            return f" ({policy.name} is assumed)"
-        return f" ({policy.name})"
+        parts: list[str] = []
+        if len(generations) == 1 and all(self._generation(path) is None for path in (at.source.path, world.path)):
+            parts.append(f"in Keras {world.generation}")
+        if policy is not None:
+            reason = self._reasons.reason(world, policy, at)
+            if reason is not None:
+                parts.append(described(reason, policy, self._reasons.row_of))
+            elif policy.name in self._settings.assumed_policies:
+                parts.append(f"{policy.name} is assumed")
+            else:
+                parts.append(str(policy.name))
+        return f" ({', '.join(parts)})" if parts else ""
+
+    def _steps(self, world: World, policy: Policy | None, at: Place) -> Iterator[str]:
+        """The way of the policy to the place, a step an entry: the calls that set it, then those that lead here."""
+        reason = self._reasons.reason(world, policy, at) if policy is not None else None
+        if reason is not None:
+            yield from steps(reason, self._reasons.row_of)
 
     def _name(self, path: Path) -> str:
         try:
@@ -380,7 +433,7 @@ class _Analysis:
 
     def _notes(self, worlds: Sequence[World]) -> Iterator[str]:
         if (
-            self._settings.assume_policy is None
+            not self._settings.assumed_policies
             and not any(world.has_policy for world in worlds)
             and any(self._project.mentions(path, *KERAS) for path in self._targets)
         ):
@@ -392,7 +445,13 @@ class _Analysis:
         if cut:
             more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
             yield f"{self._name(cut[0])}{more} does more than can be followed: not everything in it was checked"
-        unclear = sorted({world.path for world in worlds if self._generation(world.path) is None})
+        unclear = sorted(
+            {
+                world.path
+                for world in worlds
+                if self._generation(world.path) is None and not self._is_for_both(world.path, world.path)
+            }
+        )
         if unclear:
             yield (
                 f"the generation of Keras is not clear for {self._name(unclear[0])}"
@@ -438,15 +497,3 @@ def _parse(source: SourceFile) -> None:
             ast.parse(source.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         source.module  # noqa: B018 - parsing is what matters
-
-
-def _length(world: World, fault: Fault) -> int:
-    """The calls that lead to where the policy is set."""
-    return len(world.path_to(fault.policy)) if fault.policy is not None else 0
-
-
-def _steps(world: World, policy: Policy | None, evidence: Evidence) -> Iterator[str]:
-    """The call path that sets the policy, outermost first."""
-    if policy is None or not policy.set_by:
-        return
-    yield from map(evidence.row_of, (*world.path_to(policy), policy.set_by[0]))

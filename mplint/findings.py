@@ -70,7 +70,8 @@ class Finding:
 
     `statement` spans the whole logical statement around `span`: a suppression on any of its lines counts.
     `policy` names the dtype policy of the world in which the fault was seen, `keras` the generation ("2", "3", or None
-    where it is both), and `trace` is the call path that brings the policy here, one readable step an entry.
+    where it is both), and `trace` is the way that brings the policy here, one readable step an entry: `file:row`, what
+    is done there (calls, sets, imports), and the unknown condition under which it is.
     """
 
     code: str

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from mplint.errors import MplintError
 from mplint.findings import Severity
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 KERAS: Final = ("2", "3", "auto")
 DEVICES: Final = ("gpu", "tpu", "auto")
 POLICIES: Final = ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16")
+NO_POLICY: Final = "none"
+"""In a table by file: no policy is assumed there."""
 SEVERITIES: Final = tuple(str(severity) for severity in reversed(Severity))
 OutputFix = Literal["auto", "split", "dtype"]
 OUTPUT_FIXES: Final = get_args(OutputFix)
@@ -59,8 +61,10 @@ class Settings:
     force_exclude: bool = False
     respect_gitignore: bool = True
     keras: Literal["2", "3", "auto"] = "auto"
+    per_file_keras: tuple[tuple[str, str], ...] = ()
     device: Literal["gpu", "tpu", "auto"] = "auto"
     assume_policy: str | None = None
+    per_file_assume_policy: tuple[tuple[str, str], ...] = ()
     fail_on: Severity = Severity.WARNING
     output_fix: OutputFix = "auto"
     output_format: Literal["full", "concise", "json"] = "full"
@@ -131,6 +135,27 @@ class Settings:
             for pattern, selectors in self.per_file_ignores
         )
 
+    def keras_for(self, file: Path) -> tuple[Literal["2", "3", "auto"], str | None]:
+        """The generation that is configured for `file`, and the pattern that says so, where it is not `keras`."""
+        pattern, value = self._last_match(self.per_file_keras, file)
+        return (self.keras, None) if value is None else (cast(Literal["2", "3", "auto"], value), pattern)
+
+    def assumed_for(self, file: Path) -> tuple[str | None, str | None]:
+        """The policy to take as set in `file`, and the pattern that says so, where it is not `assume-policy`."""
+        pattern, value = self._last_match(self.per_file_assume_policy, file)
+        return (self.assume_policy, None) if value is None else (None if value == NO_POLICY else value, pattern)
+
+    @property
+    def assumed_policies(self) -> frozenset[str]:
+        """The policies that are taken as set somewhere."""
+        named = {self.assume_policy, *(value for _, value in self.per_file_assume_policy)}
+        return frozenset(policy for policy in named if policy is not None and policy != NO_POLICY)
+
+    def _last_match(self, patterns: tuple[tuple[str, str], ...], file: Path) -> tuple[str | None, str | None]:
+        """The last pattern that means the file, and its value."""
+        found = [(pattern, value) for pattern, value in patterns if _matches(pattern, file, self.root)]
+        return found[-1] if found else (None, None)
+
     def _over(self, raw: Mapping[str, object], origin: str | None = None) -> Settings:
         """These settings with those of a later source over them; without an `origin` they are flags."""
         changed: dict[str, Any] = {}
@@ -154,6 +179,10 @@ class Settings:
                 extend_select=_without(self.extend_select, changed.get("ignore", ())),
                 ignore=_without(self.ignore, changed.get("extend_select", ())),
             )
+        # Nor does a pattern of an earlier source stand against what a later one says of all files.
+        for name in ("keras", "assume_policy"):
+            if name in changed and f"per_file_{name}" not in changed:
+                changed[f"per_file_{name}"], origins[f"per_file_{name}"] = (), origins[name]
         for name in _ADDING & changed.keys():
             if earlier := getattr(base, name):
                 changed[name] = earlier + changed[name]
@@ -237,7 +266,7 @@ def _matches(pattern: str, file: Path, root: Path) -> bool:
     return _gitignore(pattern).match_file(inside.as_posix())
 
 
-@functools.lru_cache
+@functools.lru_cache(maxsize=1024)
 def _gitignore(pattern: str) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec
 
@@ -261,6 +290,21 @@ def _per_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
                 raise ValueError(f"expects `PATTERN:CODE`, not `{entry}`")
             pairs.append((pattern, _selectors(selector)))
     return tuple(pairs)
+
+
+def _by_pattern(parse: Callable[[object], str]) -> Callable[[object], tuple[tuple[str, str], ...]]:
+    def parse_table(value: object) -> tuple[tuple[str, str], ...]:
+        if not isinstance(value, dict):
+            raise ValueError(f"expects a table of `PATTERN = VALUE`, not {_toml(value)}")
+        found: list[tuple[str, str]] = []
+        for pattern, one in value.items():
+            try:
+                found.append((pattern, parse(one)))
+            except ValueError as error:
+                raise ValueError(f"`{pattern}` {error}") from None
+        return tuple(found)
+
+    return parse_table
 
 
 def _strings(value: object) -> tuple[str, ...]:
@@ -310,8 +354,10 @@ _PARSERS: Final[Mapping[str, Callable[[object], object]]] = {
     "force-exclude": _boolean,
     "respect-gitignore": _boolean,
     "keras": _one_of(*KERAS),
+    "per-file-keras": _by_pattern(_one_of(*KERAS)),
     "device": _one_of(*DEVICES),
     "assume-policy": _one_of(*POLICIES),
+    "per-file-assume-policy": _by_pattern(_one_of(*POLICIES, NO_POLICY)),
     "fail-on": _severity,
     "output-fix": _one_of(*OUTPUT_FIXES),
     "output-format": _one_of(*OUTPUT_FORMATS),

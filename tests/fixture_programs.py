@@ -23,6 +23,7 @@ MEASURED = ROOT / "measured.json"
 MADE = ROOT / "made.json"
 """What else each program makes, call by call: what the audit holds predictions against."""
 GENERATIONS = ("2", "3")
+SUFFIXES = (".py", ".ipynb")
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,15 @@ class Expectation:
 
     code: str
     file: str
+    cell: int | None
     rows: tuple[int, ...]
     generations: tuple[str, ...]
     severity: str | None = None
     why: str = ""
 
     def __str__(self) -> str:
-        return f"{self.code} at {self.file}:{' or '.join(map(str, self.rows))}"
+        cell = "" if self.cell is None else f"cell {self.cell}:"
+        return f"{self.code} at {self.file}:{cell}{' or '.join(map(str, self.rows))}"
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,8 @@ class Fixture:
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """The Python files of the program."""
-        return tuple(sorted(self.program.rglob("*.py")))
+        """The Python files and notebooks of the program."""
+        return _files(self.program)
 
     @property
     def start(self) -> Path:
@@ -108,7 +111,7 @@ class Fixture:
         folder = self.fixed_folder(generation)
         if folder is None:
             return {}
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.py"))}
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in _files(folder)}
 
     def job(self, name: str, root: Path) -> dict[str, Any]:
         """What tools/measure.py needs to run the program as it lies at `root`."""
@@ -124,10 +127,14 @@ class Fixture:
         }
 
 
+def _files(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES))
+
+
 def load(folder: Path) -> Fixture:
     case = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
     generations = tuple(case.pop("generations"))
-    scripts = sorted(path.name for path in (folder / "program").glob("*.py"))
+    scripts = sorted(path.name for path in (folder / "program").glob("*") if path.suffix in SUFFIXES)
     run = case.pop("run", None)
     if run is None:
         (run,) = scripts  # several files: case.toml must say which one is run
@@ -137,6 +144,7 @@ def load(folder: Path) -> Fixture:
             Expectation(
                 code=entry.pop("code"),
                 file=entry.pop("file", scripts[0] if scripts else ""),
+                cell=entry.pop("cell", None),
                 rows=tuple(entry.pop("rows")),
                 generations=tuple(entry.pop("generations", generations)),
                 **entry,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from mplint.analysis import analyze, rules
@@ -59,18 +60,26 @@ def fixed(fixture: Fixture, generation: str, replaced: Mapping[Path, bytes] | No
     return fix(project(fixture, replaced), fixture.files, settings(fixture, generation), unsafe=fixture.fix == "unsafe")
 
 
-def place(fixture: Fixture, finding: Finding) -> tuple[str, int]:
-    """File and row of a finding."""
+def validate(path: Path) -> None:
+    """Jupyter's own word on a notebook."""
+    content = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
+    nbformat.validate(content)
+
+
+def place(fixture: Fixture, finding: Finding) -> tuple[str, int | None, int]:
+    """File, cell and row of a finding."""
     try:
         source = project(fixture).source(finding.path)
     except SourceError:  # MP001 of a file that cannot be decoded
         source = SourceFile(finding.path, finding.path.read_bytes().decode("latin-1"))
-    return finding.path.relative_to(fixture.program).as_posix(), source.position(finding.span.start)[0]
+    location = source.location(finding.span.start)
+    return finding.path.relative_to(fixture.program).as_posix(), location.cell, location.row
 
 
 def matches(fixture: Fixture, finding: Finding, expectation: Expectation) -> bool:
-    file, row = place(fixture, finding)
-    return (finding.code, file) == (expectation.code, expectation.file) and row in expectation.rows
+    file, cell, row = place(fixture, finding)
+    at = (expectation.code, expectation.file, expectation.cell)
+    return (finding.code, file, cell) == at and row in expectation.rows
 
 
 @pytest.mark.parametrize("fixture", [pytest.param(fixture, id=fixture.name) for fixture in FIXTURES])
@@ -78,7 +87,10 @@ def test_layout(fixture: Fixture) -> None:
     assert set(fixture.generations) <= set(GENERATIONS)
     if fixture.rule != "MP001":
         for path in fixture.files:
-            compile(path.read_bytes(), str(path), "exec")
+            if path.suffix == ".ipynb":
+                validate(path)
+            else:
+                compile(path.read_bytes(), str(path), "exec")
     for expectation in (*fixture.expects, *fixture.allows):
         rows = len((fixture.program / expectation.file).read_bytes().splitlines())
         assert all(0 < row <= rows for row in expectation.rows), expectation
@@ -120,6 +132,8 @@ def test_what_is_found(fixture: Fixture, generation: str) -> None:
 def test_what_is_written(fixture: Fixture, generation: str) -> None:
     outcome = fixed(fixture, generation)
     written = {path: project(fixture).source(path).encode(text) for path, text in outcome.files.items()}
+    for path in (fixture.fixed_folder(generation) or fixture.program).rglob("*.ipynb"):
+        validate(path)
     assert bool(written) == (fixture.fix != "none"), outcome.withdrawn
     assert {path.relative_to(fixture.program).as_posix(): data for path, data in written.items()} == fixture.fixed(
         generation

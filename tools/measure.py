@@ -21,6 +21,7 @@ the type of the error. `made` is what mplint's own recorder says of all layers, 
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -149,6 +150,25 @@ def models_of(namespace: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         for name, value in list(namespace.items()):
             if inspect.isfunction(value) and name.startswith(BUILDERS):
                 yield from returned_models(name, value)
+
+
+class Shell:
+    """What `get_ipython()` gives a notebook that is run as Python."""
+
+    def getoutput(self, *_: str) -> list[str]:
+        """What a command prints: nothing."""
+        return []
+
+    def run_line_magic(self, name: str, file: str, *options: str) -> None:
+        """`%run`: the file's variables are those of the caller behind it, with `-i` also before it."""
+        namespace = sys._getframe(1).f_globals
+        path = next(path for path in (Path(file), Path(f"{file}.py")) if path.exists())
+        given = {key: value for key, value in namespace.items() if not key.startswith("__")} if "-i" in options else {}
+        left = runpy.run_path(str(path), given, run_name=path.stem if "-n" in options else "__main__")
+        namespace.update({key: value for key, value in left.items() if not key.startswith("__")})
+
+
+builtins.get_ipython = Shell  # type: ignore[attr-defined]
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from mplint.source.notebook import SUFFIX as NOTEBOOK
+from mplint.source.reading import source_of
 from tests.fixture_programs import MADE, MEASURED, Fixture, load_all
 from tools.real_keras import GENERATIONS, differences, dumps, made, run_jobs, summary, versions
 
@@ -45,6 +47,8 @@ def measure(fixtures: Iterable[Fixture]) -> Records:
                     shutil.copytree(fixture.program, root)
                     if kind == "fixed" and changed is not None:
                         shutil.copytree(changed, root, dirs_exist_ok=True)
+                    for notebook in root.rglob(f"*{NOTEBOOK}"):  # Python under the notebook's name
+                        notebook.write_text(source_of(notebook, notebook.read_bytes()).text, encoding="utf-8")
                     jobs.append(fixture.job(f"{fixture.name} {kind}", root))
             for job, row in run_jobs(generation, jobs).items():
                 name, kind = job.split(" ")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -248,7 +248,7 @@ class _Check:
                     self._root,
                     {path: (project.source(path).text, text) for path, text in outcome.files.items()},
                     python=self._modes.python,
-                    keras=self._settings.keras,
+                    keras=self._keras(outcome.files),
                     importers=project.importers,
                     policies=_policies(outcome),
                     leaves_half=outcome.left.hidden > 0
@@ -265,6 +265,11 @@ class _Check:
             unsafe = self._settings.unsafe_fixes
             outcome = fix(project, targets, self._settings, unsafe=unsafe, untouched=refuted)
         return outcome
+
+    def _keras(self, files: Collection[Path]) -> Literal["2", "3", "auto"]:
+        """The generation that is configured for the files: one for all of them, else what holds in general."""
+        configured = {self._settings.keras_for(path)[0] for path in files}
+        return configured.pop() if len(configured) == 1 else self._settings.keras
 
     def _show_diff(self, outcome: Outcome, project: Project, context: Context) -> None:
         from mplint.output import diff
@@ -337,6 +342,8 @@ class _Check:
             )
         if self._modes.verbose:
             self._say(f"root: {self._root}")
+            for path, language in outcome.left.foreign:
+                self._say(f"{context.name(path)} is a notebook for {language}: nothing in it was checked")
             for key, value, origin in self._settings.items():
                 if origin != "default":
                     self._say(f"{key} = {value} ({origin})")

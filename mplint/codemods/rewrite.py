@@ -88,6 +88,18 @@ class Evidence:
         """The ends of models that layers made by the call at `place` compute, in all worlds."""
         return self._ends_at.get(place, ())
 
+    def is_in_both(self, place: Place) -> bool:
+        """Whether the expression at `place` makes ends of models in both generations of Keras."""
+        return len(self._generations.get(place, ())) > 1
+
+    @cached_property
+    def _generations(self) -> dict[Place | None, set[str]]:
+        found: dict[Place | None, set[str]] = {}
+        for world in self.worlds:
+            for end in world.model_ends():
+                found.setdefault(end.place, set()).add(world.generation)
+        return found
+
     def disagreement(self, place: Place) -> Place | None:
         """Where a layer that the call at `place` makes computes in half precision without being an end of a model.
 

@@ -140,7 +140,8 @@ class _Run:
             return Report(())
         if project is not self._original:
             gc.collect()  # the look before has left all its runs in circles
-        return confine(analyze(project, self._targets, self._settings), self._targets, self._untouched)
+        report = analyze(project, self._targets, self._settings)
+        return confine(report, self._targets, self._untouched, project.root)
 
     def _project_with(self, texts: Mapping[Path, str]) -> Project:
         """The project with new texts; what was read and parsed of the other files stays."""

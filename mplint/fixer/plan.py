@@ -3,18 +3,61 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from mplint.analysis import Report
 from mplint.findings import Applicability, Edit, Finding
 
+_MOST: Final = 3
+"""Files that are told by name."""
 
-def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, str]) -> Report:
-    """The report with every fix only shown that would touch a file outside `targets`, or in `untouched`."""
+
+def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, str], root: Path) -> Report:
+    """The report with every fix only shown that would touch a file outside `targets`, or in `untouched`; and that said.
+
+    Files are called by their place below `root`.
+    """
     named = frozenset(targets)
-    return replace(report, findings=tuple(_confined(finding, named, untouched) for finding in report.findings))
+    findings: list[Finding] = []
+    elsewhere: dict[Path, None] = {}
+    kept_back = 0
+    for finding in report.findings:
+        fix = finding.fix
+        outside = [path for path in _files(finding) if path not in named]
+        if outside:
+            if fix is not None and fix.applicability is not Applicability.DISPLAY:
+                kept_back += 1
+                elsewhere.update(dict.fromkeys(outside))
+            finding = displayed(finding, f"not made: {_listed(outside, root)} not among the files to check")
+        else:
+            refused = next((untouched[path] for path in _files(finding) if path in untouched), None)
+            finding = finding if refused is None else displayed(finding, f"not made: {refused}")
+        findings.append(finding)
+    notes = report.notes
+    if kept_back:
+        fixes = "1 fix lies" if kept_back == 1 else f"{kept_back} fixes lie"
+        were = "was" if len(elsewhere) == 1 else "were"
+        notes = (*notes, f"{fixes} in {_names(sorted(elsewhere), root)}, which {were} not named")
+    return replace(report, findings=tuple(findings), notes=notes)
+
+
+def _files(finding: Finding) -> list[Path]:
+    """The files that the fix of a finding touches."""
+    return sorted({edit.path for edit in finding.fix.edits}) if finding.fix is not None else []
+
+
+def _listed(paths: Sequence[Path], root: Path) -> str:
+    return f"{_names(paths, root)} {'is' if len(paths) == 1 else 'are'}"
+
+
+def _names(paths: Sequence[Path], root: Path) -> str:
+    names = [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths]
+    if len(names) > _MOST:
+        names[_MOST:] = [f"{len(names) - _MOST} more"]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def displayed(finding: Finding, why: str) -> Finding:
@@ -39,15 +82,6 @@ def choose(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             for edit in edits:
                 taken[edit.path].add(edit)
     return tuple(chosen)
-
-
-def _confined(finding: Finding, targets: frozenset[Path], untouched: Mapping[Path, str]) -> Finding:
-    for path in sorted({edit.path for edit in finding.fix.edits} if finding.fix else ()):
-        if path not in targets:
-            return displayed(finding, f"not made: {path.name} is not among the files to check")
-        if path in untouched:
-            return displayed(finding, f"not made: {untouched[path]}")
-    return finding
 
 
 def _conflict(edit: Edit, other: Edit) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import arrays, namespaces
+from mplint import keras_api
+from mplint.interpreter import arrays, candidates, mappings, namespaces, sequences, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
+from mplint.interpreter.configuration import absl
 from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
@@ -40,6 +42,7 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
     choice,
     derived,
 )
@@ -84,7 +87,13 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Bound() if name == "__self__":
             return value.receiver
         case Unknown():
-            return derived("attribute", value, name)
+            if value is NEVER:
+                return NEVER
+            if any(isinstance(each.value, Const) and each.value != NONE for each in value.candidates):  # a method of it
+                return Bound(value, ApiMethod(name))
+            return candidates.through(value, derived("attribute", value, name), lambda each: get(m, each, name, place))
+        case Varying():
+            return versions.attribute(m, value, name, place) or Bound(value, ApiMethod(name))
         case _:
             return UNKNOWN
 
@@ -114,9 +123,22 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
             return outcomes.pop() if len(outcomes) == 1 else None
         case Api():
             stored = m.patched(value, name)
-            return None if stored is None or isinstance(stored, Maybe) else True
+            if stored is not None:
+                return None if isinstance(stored, Maybe) else True
+            return _in_library(m, value, name)
         case _:
             return None
+
+
+def _in_library(m: Machine, value: Api, name: str) -> bool | None:
+    """Whether a library has a name: what the generations of Keras do not share is there in one of them only."""
+    living = keras_api.generations(f"{value.path}.{name}") if keras_api.kind(value.path) is not None else None
+    if not living:
+        return None
+    there = m.generation in living
+    if len(living) == 1:
+        m.note_answer(f"{value.path}.{name}", there)
+    return there
 
 
 def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:
@@ -159,6 +181,10 @@ def _of_function(m: Machine, value: Function, name: str) -> Value:
 
 
 def _library(m: Machine, value: Api, name: str) -> Value:
+    if value.path.startswith("absl."):
+        read = absl.attribute(m, name) if value == absl.FLAGS else absl.of_holder(m, value, name)
+        if read is not None:
+            return read
     stored = m.patched(value, name)
     if isinstance(stored, Maybe):
         return choice([stored.value or UNKNOWN, _own(m, value, name)])
@@ -170,8 +196,10 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     if dtype is not None:
         return tensors.dtype_attribute(DType(dtype), name)
     spelled = f"{value.spelled or value.path}.{name}"
+    if m.raised and m.fails_to_find(spelled):
+        return NEVER
     path = canonical(f"{value.path}.{name}")
-    return constant(path) or Api(path, spelled)
+    return constant(path) or absl.ALIASES.get(path) or versions.named(m, path, spelled) or Api(path, spelled)
 
 
 def _module(m: Machine, value: Module, file: str, name: str, place: Place) -> Value:
@@ -211,6 +239,9 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         return layers.read_variable(m, held)
     if name == "__dict__":
         return Fields(value)
+    items = mappings.aliased(m, value)
+    if items is not None and (found := sequences.lookup(items, Const(name))) is not None:
+        return found
     if isinstance(value.cls, Class):
         found = class_attribute(m, value.cls, name)
         if found is not None:
@@ -222,12 +253,18 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
             return value.cls
         if keras_base_of(m, value) is not None:
             return surgery.attribute(m, value, name, place)
+        if hasattr(dict, name) and mappings.derives_from_dict(value.cls):
+            return Bound(value, ApiMethod(name))
         fallback = class_attribute(m, value.cls, "__getattr__")
         if fallback is not None and not name.startswith("__"):
             return m.call(Bound(value, fallback), Arguments((Const(name),)), place)
         if is_closed(value.cls) or namespaces.is_loose(m, Fields(value)):
             return UNKNOWN
         return Bound(value, ApiMethod(name))
+    if value.cls.path in _CLOSED or (mappings.is_of_library(value) and name not in mappings.METHODS):
+        missing = mappings.missing(m, value, name)
+        if missing is not None:
+            return missing
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 

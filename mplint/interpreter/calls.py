@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import forgetting
+from mplint.interpreter import candidates, forgetting
 from mplint.interpreter.activations import MAX_DEPTH, Activation
 from mplint.interpreter.code import FunctionCode
+from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
     NEVER,
     NONE,
@@ -21,6 +22,7 @@ from mplint.interpreter.values import (
     Partial,
     Place,
     Symbol,
+    Tensor,
     Tuple,
     Unknown,
     Value,
@@ -39,6 +41,8 @@ _RECURSIONS: Final = 100
 """Recursive calls of one function in one run that are entered."""
 SUSPENDED: Final = "@suspended"
 """The field of a generator whose body has not been started: the function and its arguments."""
+PROVIDED: Final = "provided"
+"""The kind of the symbols of parameters that statements of the program may set from afar."""
 _CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 
@@ -152,15 +156,21 @@ def call_function(
     owner = function.frame.owner if function.frame.kind == "class" else None
     outer = m.context
     m.context = outer.at(place)
+    known = m.ways.get(code.node)
+    if known is None or m.context.depth < known.depth:
+        m.ways[code.node] = m.context
     frame = m.program.frame(code.node, "function", code.source, code, m.context, function.frame, code.locals, owner)
     bind_arguments(m, frame, function, arguments, place)
     try:
         activation = Activation(frame, in_call, arguments)
         m.clock += 1
         activation.began = m.clock
-        return run(m, activation, code, on_yield)
+        result = run(m, activation, code, on_yield)
     finally:
         m.context = outer
+    if in_call is None and isinstance(result, Tensor):
+        m.record(Returned(place, outer, result))
+    return result
 
 
 def _cached(m: Machine, function: Function, arguments: Arguments, place: Place) -> Value:
@@ -257,7 +267,7 @@ def run(
         return items
     if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
         return UNKNOWN if code.is_abstract else NEVER
-    return m.one_of(values)
+    return m.one_of(values, symbols)
 
 
 def raised_in(m: Machine) -> int:
@@ -277,7 +287,9 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
             value: Value = Tuple(tuple(args), arguments.rest)
             args = []
         elif parameter.kind == "star_star":
-            entries = as_entries(keywords.items(), arguments.more)
+            told = defaults.keys() - {each.name for each in code.parameters}  # by the command line alone
+            extra = [(key, defaults[key]) for key in defaults if key in told and key not in keywords]
+            entries = as_entries([*extra, *keywords.items()], arguments.more)
             value = m.new_dict(m.program.place(code.source, code.node), entries)
             keywords = {}
         elif args and parameter.kind in ("positional", "positional_only"):
@@ -288,9 +300,13 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
                 value = choice([value.value or UNKNOWN, defaults.get(name, UNKNOWN)])
         elif name in defaults:
             value = defaults[name]
+            if type(value) is Unknown and value.symbol is not None and value.symbol.parts[0] == PROVIDED:
+                value = m.provided(value)
             loose = arguments.rest if parameter.kind.startswith("positional") else None
-            if loose is not None or arguments.more is not None:
+            if loose is not None:
                 value = UNKNOWN
+            elif arguments.more is not None:
+                value = candidates.or_else(candidates.under(arguments.more, Const(name)), value)
         elif arguments.rest is not None and parameter.kind.startswith("positional"):
             value = arguments.rest
         else:

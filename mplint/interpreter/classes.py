@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
+from mplint.interpreter import candidates
 from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
@@ -19,10 +20,12 @@ from mplint.interpreter.values import (
     Maybe,
     Property,
     StaticMethod,
+    Symbol,
     Tuple,
     Unknown,
     Value,
     choice,
+    is_member,
 )
 
 if TYPE_CHECKING:
@@ -76,6 +79,8 @@ def is_open(cls: Class) -> bool:
 
 
 _NAMED_TUPLE: Final = "typing.NamedTuple"
+MADE_TUPLE: Final = Api("collections.namedtuple")
+"""The class of what a class that `namedtuple` made makes."""
 _FIELDS: Final = "@fields"
 _DATACLASS: Final = "@dataclass"
 
@@ -94,8 +99,11 @@ def fields_of(m: Machine, instance: Instance) -> list[str] | None:
 def tuple_fields(m: Machine, instance: Instance) -> list[str] | None:
     """The fields of a NamedTuple, which is a sequence of them; None of other objects."""
     found = fields_of(m, instance)
-    is_tuple = found is not None and isinstance(instance.cls, Class) and _NAMED_TUPLE in library_bases(instance.cls)
-    return found if is_tuple else None
+    if found is None:
+        return None
+    if isinstance(instance.cls, Class):
+        return found if _NAMED_TUPLE in library_bases(instance.cls) else None
+    return found if instance.cls == MADE_TUPLE else None
 
 
 def note_dataclass(m: Machine, namespace: Frame) -> None:
@@ -108,22 +116,42 @@ def is_dataclass(m: Machine, cls: Class) -> bool:
     return class_attribute(m, cls, _DATACLASS) is not None
 
 
+_WITH_FIELDS: Final = frozenset(
+    {"typing.NamedTuple", "pydantic.BaseModel", "pydantic.BaseSettings", "pydantic_settings.BaseSettings",
+     "msgspec.Struct", "sqlmodel.SQLModel"}
+)  # fmt: skip
+"""Bases whose constructor sets the fields that a class declares."""
+
+
 def has_fields(m: Machine, cls: Class) -> bool:
-    """Whether `cls` is a dataclass or a NamedTuple, whose constructor sets its fields."""
-    return is_dataclass(m, cls) or _NAMED_TUPLE in library_bases(cls)
+    """Whether `cls` is a dataclass, a NamedTuple or a model of pydantic, whose constructor sets its fields."""
+    return is_dataclass(m, cls) or not _WITH_FIELDS.isdisjoint(library_bases(cls))
 
 
 def enum_lookup(m: Machine, cls: Class, wanted: Value | None) -> Value:
     """`SomeEnum(wanted)`."""
+    found: list[tuple[Value, Instance]] = []
     for name in _assigned(cls):
-        if m.variable(cls.frame, name) == wanted:
-            return member(m, cls, name) or UNKNOWN
-    return UNKNOWN
+        held = m.variable(cls.frame, name)
+        one = member(m, cls, name)
+        if held is None or not is_member(one):
+            continue
+        if wanted in (held, one):
+            return one
+        found.append((held, one))
+    if not isinstance(wanted, Unknown) or not found:
+        return UNKNOWN
+    return candidates.member_of(found, wanted, Symbol("member", cls.code.qualname, wanted.symbol))
 
 
-def is_member(value: Value) -> TypeGuard[Instance]:
-    """Whether `value` is a member of an enum class."""
-    return isinstance(value, Instance) and value.address.role.startswith("member ")
+def enum_item(m: Machine, cls: Class, name: Value) -> Value:
+    """`SomeEnum[name]`."""
+    if isinstance(name, Const):
+        return member(m, cls, str(name.value)) or UNKNOWN
+    found = [(Const(each), one) for each in _assigned(cls) if is_member(one := member(m, cls, each))]
+    if not isinstance(name, Unknown) or not found:
+        return UNKNOWN
+    return candidates.member_of(found, name, Symbol("member", cls.code.qualname, "name", name.symbol))
 
 
 def is_enum(cls: Class) -> bool:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from mplint.interpreter import namespaces
+from mplint.interpreter import namespaces, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, library_bases, tuple_fields
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.keras.names import is_callable
+from mplint.interpreter.keras.names import is_object
 from mplint.interpreter.values import (
     Api,
     ApiMethod,
@@ -33,6 +33,7 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +49,12 @@ def truth(m: Machine, value: Value) -> bool | None:
         case Const(value=constant):
             return bool(constant)
         case Unknown(symbol=symbol):
-            return m.decide(symbol)
+            decided = m.decide(symbol)
+            if decided is None and value.candidates and (known := m.resolved(value)) is not None:
+                return truth(m, known)
+            return decided
+        case Varying():
+            return versions.truth(m, value)
         case Tuple():
             return True if value.items else (False if value.rest is None else None)
         case List(kind="iterator"):
@@ -78,7 +84,7 @@ def truth(m: Machine, value: Value) -> bool | None:
             outcomes = {truth(m, option) for option in value.options}
             return outcomes.pop() if len(outcomes) == 1 else None
         case Api(path=path):
-            return True if is_callable(path) else m.decide(Symbol("name", path))
+            return True if is_object(path) else m.decide(Symbol("name", path))
         case _:
             return None
 
@@ -102,29 +108,40 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     That is the symbol that decides it, whether it holds when the symbol does, and what the branches learn.
     """
     positive = True
+    supposed, whole = m.supposed, test
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         positive = not positive
         test = test.expression
     value = m.evaluate(frame, test)
     outcome = truth(m, value)
+    symbol, holds = decisive(value)
+    if outcome is None or m.supposed > supposed:
+        m.unknown_tests.add(whole)
+        if symbol is not None:
+            m.program.tests.setdefault(symbol, (m.place(frame, test), holds))
     if outcome is not None:
         return (outcome if positive else not outcome), None, positive, {}
-    symbol = symbol_of(value)
     narrowed = _narrow(m, frame, test)
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
-    return None, symbol, positive, narrowed
+    return None, symbol, positive is holds, narrowed
 
 
-def symbol_of(value: Value) -> Symbol | None:
-    """The symbol that stands for the unknown truth of `value`."""
+def decisive(value: Value) -> tuple[Symbol | None, bool]:
+    """The symbol that decides the unknown truth of `value`, and whether it is true where that holds."""
+    symbol: Symbol | None = None
     match value:
-        case Unknown(symbol=symbol):
-            return symbol
+        case Unknown() | Varying():
+            symbol = value.symbol
         case Api(path=path):
-            return Symbol("name", path)
+            symbol = Symbol("name", path)
         case _:
-            return None
+            pass
+    holds = True
+    while symbol is not None and symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
+        holds = holds is (symbol.parts[0] == "bool")
+        symbol = symbol.parts[1]
+    return symbol, holds
 
 
 def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from mplint.interpreter import namespaces, sequences
+from mplint.interpreter import candidates, mappings, namespaces, sequences
 from mplint.interpreter.concrete import NotKnown, abstract, concrete
 from mplint.interpreter.merging import merge_entries
 from mplint.interpreter.values import (
@@ -16,9 +16,11 @@ from mplint.interpreter.values import (
     Dict,
     Entries,
     Fields,
+    Instance,
     List,
     Place,
     Tuple,
+    Unknown,
     Value,
     choice,
 )
@@ -247,6 +249,9 @@ def dict_method(m: Machine, receiver: Dict, name: str, arguments: Arguments, pla
         case "clear":
             m.put_entries(receiver.address, Entries())
             return NONE
+        case "getboolean" | "getint" | "getfloat" if arguments.args:  # of a section of a `ConfigParser`
+            found = _asked(m, receiver, entries, "get", arguments)
+            return candidates.as_switch(found) if name == "getboolean" else found
         case _:
             held = choice([value for _, value in entries.pairs] or [UNKNOWN])
             m.put_entries(receiver.address, Entries((), choice([held, entries.rest]) if entries.rest else held))
@@ -257,6 +262,9 @@ def _asked(m: Machine, receiver: Dict, entries: Entries, name: str, arguments: A
     """`get`, `pop` and `setdefault`."""
     key = arguments.args[0]
     default = arguments.args[1] if len(arguments.args) > 1 else NONE
+    unsure = candidates.looked_up(key, entries, default) if name == "get" else None
+    if unsure is not None:
+        return unsure
     found, there = sequences.lookup(entries, key), sequences.holds(entries, key)
     if name == "pop":
         m.put_entries(receiver.address, sequences.without(entries, key))
@@ -267,7 +275,7 @@ def _asked(m: Machine, receiver: Dict, entries: Entries, name: str, arguments: A
         m.put_entries(receiver.address, sequences.updated(entries, sequences.entry(key, value)))
     if found is None:
         return default if there is False else choice([default, UNKNOWN])
-    return found if there else choice([found, default])
+    return found if there else candidates.or_else(found, default)
 
 
 def namespace_method(m: Machine, receiver: Fields, name: str, arguments: Arguments, place: Place) -> Value:
@@ -282,9 +290,11 @@ def namespace_method(m: Machine, receiver: Fields, name: str, arguments: Argumen
             if name == "setdefault" and there is not True:
                 fresh = missing if found is None and there is False else UNKNOWN
                 namespaces.write(m, receiver, key, fresh)
+            if found is None and isinstance(receiver.of, Instance):
+                found = mappings.missing(m, receiver.of, field)
             if found is None:
                 return missing if there is False else UNKNOWN
-            return found if there else choice([found, missing])
+            return found if there else candidates.or_else(found, missing)
         case "get", (Choice() as keys, *_):
             known = [str(key.value) for key in keys.options if type(key) is Const]
             return choice([namespaces.read(m, receiver, field) or UNKNOWN for field in known])
@@ -310,13 +320,13 @@ def namespace_method(m: Machine, receiver: Fields, name: str, arguments: Argumen
 
 def mapping(m: Machine, value: Value, place: Place) -> Entries:
     """What `dict(value)` or `update(value)` takes over: of a mapping, or of pairs."""
-    match value:
-        case Dict():
-            return m.entries(value)
-        case Fields():
-            return namespaces.contents(m, value)
-        case Choice():
-            return merge_entries([mapping(m, option, place) for option in value.options])
+    match mappings.view(value):
+        case Dict() as held:
+            return m.entries(held)
+        case Fields() as held:
+            return namespaces.contents(m, held)
+        case Choice(options=found):
+            return merge_entries([mapping(m, option, place) for option in found])
         case List() | Tuple():
             entries = Entries()
             pairs = sequences.iterate(m, value, place, whole=True)
@@ -325,5 +335,7 @@ def mapping(m: Machine, value: Value, place: Place) -> Entries:
                 entry = sequences.entry(sequences.item(parts, 0), sequences.item(parts, 1))
                 entries = sequences.updated(entries, entry)
             return entries if pairs.rest is None else sequences.updated(entries, Entries((), UNKNOWN))
+        case Unknown():
+            return Entries((), candidates.values_of(value))
         case _:
             return Entries((), UNKNOWN)

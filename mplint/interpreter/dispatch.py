@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mplint.interpreter import commands, objects
+from mplint.interpreter import objects
 from mplint.interpreter.calls import Arguments, call_function, each, unseen
+from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import library
 from mplint.interpreter.values import (
     NONE,
@@ -33,8 +34,8 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
     match callee:
         case Function():
             result = call_function(m, callee, arguments, place)
-            if m.program.groups and callee.code.node in m.program.groups:
-                commands.run_commands(m, callee, place)
+            if m.program.groups and callee.code in m.program.groups:
+                commands.run(m, callee.code, place)
             return result
         case Bound(receiver=receiver, callee=ApiMethod(name=name)):
             if name.startswith("super.__"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective, ineffective
+from mplint.interpreter.sites import site_of
 from mplint.interpreter.values import HALF, WIDE, Place
 from mplint.interpreter.world import End, World
 
@@ -72,5 +73,8 @@ def _place(end: End) -> Place | None:
     if end.softmax is not None and end.softmax_dtype in HALF:
         layer = end.softmax_layer
         return layer.place if layer is not None else end.softmax.place
+    site = site_of(end)
+    if site is not None:
+        return site.place
     layer = end.layer
     return layer.place if layer is not None and not layer.of_program else end.place

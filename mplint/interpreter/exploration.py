@@ -21,31 +21,39 @@ MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""
 
 
+_FLOAT32: Final = Policy("float32")
+
+
 def explore(
     program: Program,
     targets: Collection[Path],
     generations_of: Callable[[Path], tuple[str, ...]],
-    assumed: str | None = None,
+    assumed: Callable[[Path], str | None] = lambda path: None,
 ) -> Exploration:
     """Run every entry point that has to do with the files `targets`, then every function that none of them entered.
 
-    `generations_of` gives the generations in which a file may run; `assumed` is a policy to treat as set from the
-    start.
+    `generations_of` gives the generations in which a file may run; `assumed` a policy to treat as set from the start
+    of what is run in a file.
     """
     found = Exploration()
     project = program.project
-    explorer = _Explorer(program, found, generations_of, assumed)
-    related = _related(project, targets)
-    explorer.explore([path for path in related if not project.is_test(path)])
+    files = related(project, targets)
+    explorer = _Explorer(program, found, files, generations_of, assumed)
+    explorer.explore([path for path in files if not project.is_test(path)])
     # what a test enters is not for that reason known to be entered by the program
-    explorer.explore([path for path in related if project.is_test(path)])
+    explorer.explore([path for path in files if project.is_test(path)])
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, machine.generation, machine.shelf.policy), {})
     return found
 
 
+def _start(assumed: str | None) -> Policy:
+    """The policy at the start of what is run in a file in which `assumed` is to be treated as set."""
+    return _FLOAT32 if assumed is None else Policy(assumed)
+
+
 @dataclass(frozen=True)
-class _Start:
+class _EntryPoint:
     """An entry point."""
 
     path: Path
@@ -60,15 +68,15 @@ class _Explorer:
         self,
         program: Program,
         found: Exploration,
+        files: Collection[Path],
         generations_of: Callable[[Path], tuple[str, ...]],
-        assumed: str | None,
+        assumed: Callable[[Path], str | None],
     ) -> None:
         self._program = program
         self._project = program.project
         self._found = found
         self._generations_of = generations_of
-        self._assumed = assumed is not None
-        self._start = Policy(assumed or "float32")
+        self._starts = {path: _start(assumed(path)) for path in files}
         self._reach = Reach(self._project)
         self._setters = Setters(self._project, self._reach.programs_in_play)
         self._policies: dict[Path, set[tuple[str, Policy]]] = {}
@@ -76,7 +84,7 @@ class _Explorer:
     def explore(self, paths: Collection[Path]) -> None:
         """Run the entry points in `paths`, then the functions there that none of them entered."""
         programs = list(self._programs(frozenset(paths)))
-        left = [one for one in programs if not self._reach.is_in_play(one.path, self._assumed)]
+        left = [one for one in programs if not self._reach.is_in_play(one.path, self._is_assumed(one.path))]
         for one in programs:
             if one not in left:
                 self._run(one)
@@ -84,37 +92,52 @@ class _Explorer:
             if any(self._is_mixed(path) for path in self._reached(one)) and self._reach.reaches_keras(one.path):
                 self._run(one)
         for path in paths:
-            known = self._policies.get(path) or {(each, self._start) for each in self._generations_of(path)}
+            start = self._starts[path]
+            known = self._policies.get(path) or {(each, start) for each in self._generations_of(path)}
             for generation, policy in _worst(self._possible(path, known)):
-                half = policy.name in HALF_POLICIES or self._assumed or self._setters.speaks(path)
+                half = policy.name in HALF_POLICIES or self._is_assumed(path) or self._setters.speaks(path)
                 if half and self._reach.reaches_keras(path):
-                    entry = Entry(path, path.name, generation, self._start)
-                    run_unentered(self._program, self._found, entry, policy, self._setters)
+                    entry = Entry(path, path.name, generation, start)
+                    again = self._is_assumed(path) and self._varies and policy == start
+                    run_unentered(self._program, self._found, entry, policy, self._setters, again=again)
 
-    def _programs(self, paths: Collection[Path]) -> Iterator[_Start]:
+    def _is_assumed(self, path: Path) -> bool:
+        """Whether another policy than the default is treated as set from the start of what is run in a file."""
+        return self._starts[path] != _FLOAT32
+
+    @property
+    def _varies(self) -> bool:
+        """Whether it is not the same for all files."""
+        return len(set(self._starts.values())) > 1
+
+    def _programs(self, paths: Collection[Path]) -> Iterator[_EntryPoint]:
         """The entry points in `paths`: scripts, and what the commands call that installing the project makes."""
         for path in sorted(paths):
-            if _is_script(self._project, path):
-                yield _Start(path, path.name, script(path))
+            if is_script(self._project, path):
+                yield _EntryPoint(path, path.name, script(path))
         for one in self._project.console_scripts():
             home = self._project.path_of(one.module)
             if home is not None and home in paths:
-                yield _Start(home, f"{home.name}:{one.attribute}", call_of(home, one.attribute))
+                yield _EntryPoint(home, f"{home.name}:{one.attribute}", call_of(home, one.attribute))
 
-    def _reached(self, start: _Start) -> Collection[Path]:
+    def _reached(self, point: _EntryPoint) -> Collection[Path]:
         """The modules that run under the policy of a program."""
-        path = start.path
+        path = point.path
         return {path} if self._project.is_test(path) else {path, *self._project.closure(path)}
 
-    def _run(self, start: _Start) -> None:
-        for generation in self._generations_of(start.path):
-            entry = Entry(start.path, start.name, generation, self._start)
-            if self._project.is_test(start.path):  # a test runner imports it: there is no program to run
+    def _run(self, point: _EntryPoint) -> None:
+        for generation in self._generations_of(point.path):
+            before = self._starts[point.path]
+            entry = Entry(point.path, point.name, generation, before)
+            if self._project.is_test(point.path):  # a test runner imports it: there is no program to run
                 entry = replace(entry, budget=MAX_TEST_STEPS)
-            for world in run_entry(self._program, self._found, entry, start.run):
-                policies = {(generation, policy) for policy in _policies(world)}
-                for path in self._reached(start):
-                    self._policies.setdefault(path, set()).update(policies)
+            for world in run_entry(self._program, self._found, entry, point.run):
+                for path in self._reached(point):
+                    for policy in _policies(world):
+                        # what is assumed in a file holds there, not in what it imports
+                        unset = policy == before and path != point.path
+                        held = self._starts.get(path, _FLOAT32) if unset else policy
+                        self._policies.setdefault(path, set()).add((generation, held))
 
     def _is_mixed(self, path: Path) -> bool:
         return any(policy.name in HALF_POLICIES for _, policy in self._policies.get(path, ()))
@@ -138,16 +161,16 @@ def _policies(world: World) -> Iterator[Policy]:
     yield world.policy
 
 
-def _related(project: Project, targets: Collection[Path]) -> list[Path]:
+def related(project: Project, targets: Collection[Path]) -> list[Path]:
     """The files whose running may say something about `targets`: themselves, and those that import them."""
-    related: set[Path] = set()
+    found: set[Path] = set()
     for path in targets:
         if project.mentions(path, b"keras", b"tensorflow", b"import"):
-            related |= {path, *project.importers(path)}
-    return sorted(related)
+            found |= {path, *project.importers(path)}
+    return sorted(found)
 
 
-def _is_script(project: Project, path: Path) -> bool:
+def is_script(project: Project, path: Path) -> bool:
     """Whether a program may start at `path`: it guards on `__main__`, or at most tests import it."""
     if project.mentions(path, b"__main__"):
         return True

@@ -9,29 +9,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from mplint.interpreter import containers, environment, namespaces, objects, sequences, strings
+from mplint.interpreter import candidates, containers, mappings, namespaces, objects, sequences, strings, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import (
     class_attribute,
+    enum_item,
     is_closed,
     is_dataclass,
     is_enum,
-    is_member,
     library_bases,
-    member,
     tuple_fields,
 )
 from mplint.interpreter.code import target_names
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
-from mplint.interpreter.conditions import condition, truth
+from mplint.interpreter.conditions import condition, decisive, truth
+from mplint.interpreter.configuration import absl, environment
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
-from mplint.interpreter.keras.names import is_callable, is_known
+from mplint.interpreter.keras.names import is_callable, is_known, is_object
 from mplint.interpreter.python import BUILTINS
 from mplint.interpreter.sequences import MAX_PASSES
 from mplint.interpreter.targets import assign
 from mplint.interpreter.values import (
     FALSE,
+    NEVER,
     NONE,
     TRUE,
     UNKNOWN,
@@ -58,8 +59,10 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
     choice,
     derived,
+    is_member,
     options,
 )
 
@@ -126,24 +129,31 @@ def _string(m: Machine, frame: Frame, node: cst.ConcatenatedString) -> Value:
 
 
 def _formatted(m: Machine, frame: Frame, node: cst.FormattedString) -> Value:
-    text = ""
-    values: list[Value] = []
-    known = True
+    pieces: list[tuple[cst.FormattedStringExpression | None, Value]] = []
     for part in node.parts:
         if isinstance(part, cst.FormattedStringText):
-            text += part.value.replace("{{", "{").replace("}}", "}")
-            continue
-        if not isinstance(part, cst.FormattedStringExpression):
-            continue
-        value = m.evaluate(frame, part.expression)
-        values.append(value)
-        shown = _shown(m, frame, part, value)
-        if shown is None:
-            known = False
-            text += strings.HOLE
-        else:
+            pieces.append((None, Const(part.value.replace("{{", "{").replace("}}", "}"))))
+        elif isinstance(part, cst.FormattedStringExpression):
+            pieces.append((part, m.evaluate(frame, part.expression)))
+
+    def written(source: Value | None = None, candidate: Value | None = None) -> Value:
+        """The text; with `candidate` for each piece that is `source`."""
+        text = ""
+        for part, value in pieces:
+            meant = candidate if candidate is not None and value == source else value
+            shown = str(getattr(meant, "value", "")) if part is None else _shown(m, frame, part, meant)
+            if shown is None or len(text) > MAX_TEXT:
+                return UNKNOWN
             text += shown
-    return Const(text) if known and len(text) <= MAX_TEXT else derived("text", text, *values)
+        return Const(text) if len(text) <= MAX_TEXT else UNKNOWN
+
+    text = written()
+    if text != UNKNOWN:
+        return text
+    plain = all(part is None or (part.format_spec is None and part.conversion is None) for part, _ in pieces)
+    result: Value = derived("text" if plain else "formatted", *(value for _, value in pieces))
+    source = next((value for _, value in pieces if isinstance(value, Unknown) and value.candidates), NONE)
+    return candidates.through(source, result, lambda value: written(source, value))
 
 
 def _shown(m: Machine, frame: Frame, part: cst.FormattedStringExpression, value: Value) -> str | None:
@@ -324,6 +334,8 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
     if isinstance(left, Choice) or isinstance(right, Choice):
         pairs = [(a, b) for a in options(left) for b in options(right)]
         return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
+    if type(left) is Varying or type(right) is Varying:
+        return versions.binary(m, name, left, right, place)
     if isinstance(left, (Tensor, Array)) or isinstance(right, (Tensor, Array)):
         return tensors.operator(m, name, left, right, place)
     if name == "Add" and _is_sequence(left) and _is_sequence(right):
@@ -356,14 +368,20 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         try:
             return Const(_FOLDED[name](concrete(m, left), concrete(m, right)))
         except (NotKnown, TypeError):
-            pass
+            if versions.varies(m, left) or versions.varies(m, right):
+                return versions.binary(m, name, left, right, place)
     if name in ("Equal", "NotEqual"):
         same = _same(m, left, right)
         if same is not None:
             return Const(same if name == "Equal" else not same)
         if name == "NotEqual":
-            return _negated(m, derived("Equal", left, right))
-    return derived(name, left, right)
+            return _negated(m, binary(m, "Equal", left, right, place))
+        candidates.note_comparison(m, left, right)
+        candidates.note_comparison(m, right, left)
+    unknown: Value = derived(name, left, right)
+    if isinstance(left, Unknown) and left.candidates:
+        return candidates.through(left, unknown, lambda value: binary(m, name, value, right, place))
+    return candidates.through(right, unknown, lambda value: binary(m, name, left, value, place))
 
 
 _COMPARED: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
@@ -450,7 +468,7 @@ def _comparison(m: Machine, frame: Frame, node: cst.Comparison) -> Value:
     results: list[Value] = []
     for part in node.comparisons:
         right = m.evaluate(frame, part.comparator)
-        results.append(_compare(m, type(part.operator).__name__, left, right, m.place(frame, node)))
+        results.append(compare(m, type(part.operator).__name__, left, right, m.place(frame, node)))
         left = right
     if len(results) == 1:
         return results[0]
@@ -462,32 +480,55 @@ _HELD: Final = (Instance, List, Dict)
 """Objects with an address: each place makes another one."""
 
 
-def _compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
+def compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
+    """`left <name> right` for a comparison of LibCST's naming."""
     if isinstance(left, Choice) and not isinstance(right, Choice):
-        return choice([_compare(m, name, option, right, place) for option in left.options])
+        return choice([compare(m, name, option, right, place) for option in left.options])
     match name:
         case "Is" | "IsNot":
             same = _identical(m, left, right)
+            if same is None and (is_member(left) or is_member(right)):
+                return binary(m, "Equal" if name == "Is" else "NotEqual", left, right, place)
             if same is None:
                 value: Value = derived("is", left, right)
                 return _negated(m, value) if name == "IsNot" else value
             return Const(same if name == "Is" else not same)
+        case "In" | "NotIn" if type(left) is Varying or type(right) is Varying:
+            return versions.binary(m, name, left, right, place)
         case "In" | "NotIn":
             inside = _contains(m, left, right, place)
             if inside is None:
-                value = _membership(left, right, place)
+                value = _membership(m, left, right, place)
                 return _negated(m, value) if name == "NotIn" else value
             return Const(inside if name == "In" else not inside)
         case _:
             return binary(m, name, left, right, place)
 
 
-def _membership(left: Value, right: Value, place: Place) -> Value:
+def _membership(m: Machine, left: Value, right: Value, place: Place) -> Value:
     """The unknown `left in right`: a container that is written out here is the same each time."""
-    named = derived("in", left, right)
-    if named == UNKNOWN and isinstance(left, Unknown) and left.symbol is not None:
-        return Unknown(Symbol("in", left.symbol, place))
-    return named
+    named: Value = derived("in", left, right)
+    if isinstance(left, Unknown) and left.symbol is not None:
+        listed: tuple[Value, ...] = ()
+        if isinstance(right, Dict):
+            listed = tuple(key for key, _ in m.entries(right).pairs) if m.entries(right).rest is None else ()
+        elif isinstance(right, Tuple) or (isinstance(right, List) and right.kind != "iterator"):
+            items = right if isinstance(right, Tuple) else m.items(right)
+            listed = items.items if items.rest is None else ()
+        for item in listed:
+            candidates.note_comparison(m, left, item)
+        if listed and all(isinstance(item, Const) for item in listed):
+            named = Unknown(Symbol("in", left.symbol, Tuple(listed)))
+        elif named == UNKNOWN:
+            return Unknown(Symbol("in", left.symbol, place))
+
+    def held(needle: Value, hay: Value) -> Value:
+        inside = _contains(m, needle, hay, place)
+        return UNKNOWN if inside is None else Const(inside)
+
+    if isinstance(right, Unknown):
+        return candidates.through(right, named, lambda hay: held(left, hay))
+    return candidates.through(left, named, lambda needle: held(needle, right))
 
 
 def _identical(m: Machine, left: Value, right: Value) -> bool | None:
@@ -495,7 +536,7 @@ def _identical(m: Machine, left: Value, right: Value) -> bool | None:
         return left == right
     for a, b in ((left, right), (right, left)):
         if a == NONE and not isinstance(b, (Unknown, Choice, Const)):
-            return False if not isinstance(b, Api) or is_callable(b.path) else None
+            return False if not isinstance(b, Api) or is_object(b.path) else None
     if isinstance(left, _HELD) and isinstance(right, _HELD):
         if left.address is right.address:
             return None if m.is_several(left.address) else True
@@ -506,6 +547,8 @@ def _identical(m: Machine, left: Value, right: Value) -> bool | None:
 
 
 def _contains(m: Machine, needle: Value, hay: Value, place: Place) -> bool | None:
+    if type(hay) is Instance and (isinstance(hay.cls, Api) or class_attribute(m, hay.cls, "__contains__") is None):
+        hay = mappings.view(hay)
     match hay:
         case Const(value=str(text)):
             return needle.value in text if isinstance(needle, Const) and isinstance(needle.value, str) else None
@@ -542,7 +585,9 @@ def _are_equal(m: Machine, item: Value, needle: Value, place: Place) -> bool | N
 
 def _negated(m: Machine, value: Value) -> Value:
     outcome = truth(m, value)
-    return derived("not", value) if outcome is None else Const(not outcome)
+    if outcome is not None:
+        return Const(not outcome)
+    return candidates.through(value, derived("not", value), lambda inner: _negated(m, inner))
 
 
 def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
@@ -561,8 +606,11 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
         return left if isinstance(left, Unknown) else UNKNOWN  # `x and True`, `x or False`: decided by x alone
     if isinstance(left, Unknown) and isinstance(right, Unknown):
         return derived("and" if is_and else "or", left, right)
-    # `x or default`: an unknown x keeps the default as an alternative
-    return m.one_of([left, right])
+    # `x or default`, `x and value`: x decides which of the two it is
+    symbol, _ = decisive(left)
+    symbols = (symbol,) if symbol else ()
+    m.join_values([left, right], symbols)
+    return m.one_of([left, right], symbols)
 
 
 def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
@@ -602,7 +650,7 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
     symbols = (symbol,) if symbol else ()
     m.alternatives([arm(node.body, True), arm(node.orelse, False)], symbols)
     m.join_values(values, symbols)
-    return m.one_of(values)
+    return m.one_of(values, symbols)
 
 
 def _walrus(m: Machine, frame: Frame, node: cst.NamedExpr) -> Value:
@@ -658,12 +706,16 @@ def _sliced(m: Machine, value: Value, bounds: list[Value], place: Place) -> Valu
             return tensors.part_of(m, value, place)
         case Array():
             return value
+        case Varying() if (part := sequences.numbers(*bounds)) is not None:
+            return versions.apply(m, lambda text: text[part], (value,), place, "slice")
         case _:
             return derived("slice", value, *bounds)
 
 
 def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
     """`value[index]`."""
+    if type(value) is Instance and (isinstance(value.cls, Api) or class_attribute(m, value.cls, "__getitem__") is None):
+        value = mappings.view(value)
     match value:
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
@@ -675,6 +727,9 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
         case Range():
             return subscript(m, sequences.iterate(m, value, place), index, place)
         case Dict():
+            unsure = candidates.looked_up(index, m.entries(value))
+            if unsure is not None and m.state.get((value.address, sequences.FACTORY)) is None:
+                return unsure
             found = sequences.lookup(m.entries(value), index)
             if found is None or index not in dict(m.entries(value).pairs):
                 return _made_up(m, value, index, found, place)
@@ -683,6 +738,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             held = None
             if isinstance(index, Const) and isinstance(index.value, str):
                 held = namespaces.read(m, value, index.value)
+                if held is None and isinstance(value.of, Instance):
+                    held = mappings.missing(m, value.of, index.value)
             elif isinstance(value.of, Frame):
                 m.program.note_lookup(value.of, m.generation, m.policy)
             return UNKNOWN if held is None else held
@@ -695,18 +752,22 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
         case Tensor():
             return tensors.part_of(m, value, place)
         case Class() if is_enum(value):
-            return (member(m, value, str(index.value)) if isinstance(index, Const) else None) or UNKNOWN
+            return enum_item(m, value, index)
         case Array() | Class():  # a generic class: List[int]
             return value
+        case Instance() if tuple_fields(m, value) is not None:
+            return subscript(m, sequences.iterate(m, value, place), index, place)
         case Instance(cls=Class() as cls):
-            if tuple_fields(m, value) is not None:
-                return subscript(m, sequences.iterate(m, value, place), index, place)
             method = class_attribute(m, cls, "__getitem__")
             return UNKNOWN if method is None else m.call(Bound(value, method), Arguments((index,)), place)
         case Api(path="os.environ"):
             return environment.item(m, index)
+        case absl.FLAGS:
+            return absl.item(index)
         case Api():
             return value if is_callable(value.path) else derived("item", value, index)
+        case Varying():
+            return versions.apply(m, operator.getitem, (value, index), place, "item")
         case _:
             return derived("item", value, index)
 
@@ -731,6 +792,8 @@ def _call(m: Machine, frame: Frame, node: cst.Call) -> Value:
     if type(func) is cst.Name and func.value == "super" and not node.args:
         return objects.super_of(m, frame)
     callee = m.evaluate(frame, func)
+    if callee is NEVER:
+        return NEVER
     result = m.call(callee, arguments(m, frame, node.args), place)
     # a nameless unknown gets a name, so that conditions on it stay the same condition
     return Unknown(Symbol("value", place, m.context)) if result == UNKNOWN else result
@@ -752,7 +815,7 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
             else:
                 rest = choice([rest, sequences.anything(sequence)])
         elif arg.star == "**":
-            if isinstance(value, (Dict, Fields)):
+            if isinstance(mappings.view(value), (Dict, Fields)):
                 entries = containers.mapping(m, value, m.place(frame, arg))
                 for key, held in entries.pairs:
                     if isinstance(key, Const) and isinstance(key.value, str):
@@ -761,7 +824,7 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
                         more = UNKNOWN
                 more = entries.rest if entries.rest is not None else more
             else:
-                more = derived("keywords", value)
+                more = candidates.values_of(value)
         elif arg.keyword is not None:
             keywords.append((arg.keyword.value, value))
         elif rest is not None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from mplint.interpreter.values import Api, Const, Symbol
+from mplint.interpreter.values import Api, Const, Symbol, Tuple
 
 _TESTS: Final = frozenset({"startswith", "endswith", "isdigit", "isalpha"})
 _TEXTS: Final = frozenset({"lower", "upper", "strip", "removeprefix", "removesuffix", "replace", "casefold", "split"})
@@ -29,6 +29,10 @@ def implied(symbol: Symbol, decisions: Mapping[Symbol, bool]) -> bool | None:
                 known[others[0]] = others[1].value
         elif not outcome and kind == "Equal" and operands[0] == other:
             return False
+    if kind == "Equal" and isinstance(operands[0], Symbol) and operands[1] in operands[0].domain:
+        rest = [Symbol("Equal", operands[0], value) for value in operands[0].domain if value != operands[1]]
+        if all(decisions.get(other) is False for other in rest):
+            return True
     if not known:
         return None
     result = _computed(symbol, known)
@@ -38,10 +42,28 @@ def implied(symbol: Symbol, decisions: Mapping[Symbol, bool]) -> bool | None:
 _UNKNOWN: Final = object()
 
 
+def leaves(symbol: Symbol | None) -> Iterator[Symbol]:
+    """`symbol` and the symbols that it is made from."""
+    if symbol is not None:
+        yield symbol
+        for part in symbol.parts:
+            if isinstance(part, Symbol):
+                yield from leaves(part)
+
+
+def computed(symbol: Symbol, known: Mapping[Symbol, object]) -> object:
+    """The value that `symbol` has where the symbols `known` have theirs; None where that cannot be said."""
+    found = _computed(symbol, known)
+    return None if found is _UNKNOWN else found
+
+
 def _computed(part: object, known: Mapping[Symbol, object]) -> object:
     """The value of a part of a condition, given the values of some symbols."""
     if isinstance(part, Const):
         return part.value
+    if isinstance(part, Tuple):
+        held = [_computed(item, known) for item in part.items]
+        return _UNKNOWN if part.rest is not None or _UNKNOWN in held else tuple(held)
     if not isinstance(part, Symbol):
         return _UNKNOWN
     if part in known:
@@ -62,6 +84,16 @@ def _computed(part: object, known: Mapping[Symbol, object]) -> object:
             return left == right
         case "in", [str() as left, str() as right]:
             return left in right
+        case "in", [(str() | int()) as left, tuple() as right]:
+            return left in right
+        case "Add", [str() as left, str() as right]:
+            return left + right
+        case "Modulo", [str("mixed_%s" | "%s") as left, (str() | int()) as right]:
+            return left % right
+        case "str.format", [str("mixed_{}" | "{}") as left, (str() | int()) as right]:
+            return left.format(right)
+        case "text", _ if all(isinstance(value, (str, int)) for value in values):
+            return "".join(map(str, values))
         case "and", [left, right]:
             return left and right
         case "or", [left, right]:

@@ -19,6 +19,7 @@ from mplint.interpreter.values import (
     Value,
     choice,
 )
+from mplint.project.dynamic import file_of_magic
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -88,9 +89,15 @@ def run_path(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 def run_line_magic(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """IPython's magics, as they are written in Python: `%run file.py` leaves the file's variables here."""
-    if arguments.get("magic_name", 0) == Const("run"):
-        _run_here(m, arguments.get("line", 1))
+    """IPython's magics, as they are written in Python: `%run file.py` leaves the file's variables here.
+
+    With `-i` it starts with those that are here, and with `-n` it is run under its own name.
+    """
+    texts = [value.value for value in arguments.args if isinstance(value, Const) and isinstance(value.value, str)]
+    name, _, line = " ".join(texts).removeprefix("%").partition(" ")
+    if name == "run":
+        given = line.split()
+        _run_here(m, Const(file_of_magic(line)), as_module="-n" in given, shares="-i" in given)
     return NONE
 
 
@@ -104,26 +111,35 @@ def runs_file(m: Machine, text: Value) -> bool:
             return False
 
 
-def _run_here(m: Machine, path: Value | None) -> bool:
+def _run_here(m: Machine, path: Value | None, *, as_module: bool = False, shares: bool = False) -> bool:
     """Run a file, and bind its variables in the module that runs it."""
-    frame = _run_file(m, path, "__main__")
+    here = m.stack[-1].frame.module
+    frame = _run_file(m, path, None if as_module else "__main__", here if shares else None)
     if frame is None:
         return False
-    here = m.stack[-1].frame.module
-    for name in tuple(frame.bound):
-        value = m.variable(frame, name)
-        if value is not None:
-            here.bound[name] = None
-            m.bind(here, name, value)
+    _bind(m, frame, here)
     return True
 
 
-def _run_file(m: Machine, path: Value | None, name: str) -> Frame | None:
-    """The namespace of a file of the project that has been run as `name`, once more if need be."""
+def _bind(m: Machine, source: Frame, target: Frame) -> None:
+    for name in tuple(source.bound):
+        value = m.variable(source, name)
+        if value is not None and name != "__name__":
+            target.bound[name] = None
+            m.bind(target, name, value)
+
+
+def _run_file(m: Machine, path: Value | None, name: str | None, shared: Frame | None = None) -> Frame | None:
+    """The namespace of a file of the project that has been run as `name`, once more if need be.
+
+    It starts with the variables of `shared`.
+    """
     if not isinstance(path, Const) or not isinstance(path.value, str):
         return None
     file = m.program.project.file_at(path.value, m.stack[-1].frame.source.path)
     if file is None or any(activation.frame.source.path == file for activation in m.stack):
         return None
     m.imported.pop(file, None)
+    if shared is not None:
+        _bind(m, shared, m.program.module_frame(file))
     return load(m, file, name)

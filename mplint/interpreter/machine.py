@@ -10,23 +10,25 @@ import libcst as cst
 
 from mplint.interpreter import attributes, dispatch, expressions, objects, statements
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
-from mplint.interpreter.frames import Frame
+from mplint.interpreter.candidates import by_rank, is_precise
+from mplint.interpreter.configuration import gin
+from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import implied
 from mplint.interpreter.keras import strategies
+from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute, join
 from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
 from mplint.interpreter.values import (
     ABSENT,
-    HALF_POLICIES,
     UNKNOWN,
     Address,
     Api,
     Bound,
+    Candidate,
     Choice,
     Const,
     Dict,
-    DType,
     Entries,
     Instance,
     List,
@@ -39,6 +41,7 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     choice,
+    derived,
     options,
 )
 
@@ -87,11 +90,19 @@ class Machine:
         """Calls entered so far; in `_made` and `_changed`, when an object was made and when it last changed."""
         self.undecided: set[Symbol] = set()
         """The conditions over which branches were joined."""
+        self.unsettled: list[Unknown] = []
+        """The values on which the precision depends, and of which nothing was known at that time."""
         self.replayed: set[Event] = set()
         """The events that imported modules have brought, and in `given` what they have left in cells."""
         self.given: dict[Cell, object] = {}
         self.context = program.root_context
         self.trace = Trace()
+        self.ways: dict[cst.CSTNode, Context] = dict(start.ways) if start is not None else {}
+        """The shortest way into each function that was entered."""
+        self.unknown_tests: set[cst.CSTNode] = set(start.unknown_tests) if start is not None else set()
+        """The tests whose outcome the source does not tell: this run takes one, or both."""
+        self.supposed = 0
+        """How often an unknown condition was taken as this world, or the branch being run, has it."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -317,11 +328,15 @@ class Machine:
         """The outcome of an unknown condition where this world, or the branch being run, fixes it."""
         if symbol is None or not self.decisions:
             return None
+        if symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
+            inner = self.decide(symbol.parts[1])
+            return inner if inner is None or symbol.parts[0] == "bool" else not inner
         found = self.decisions.get(symbol)
         if found is None:
             found = implied(symbol, self.decisions)
         if found is not None:
             self.used.add(symbol)
+            self.supposed += 1
         return found
 
     def assuming(self, symbol: Symbol | None, outcome: bool, branch: Callable[[], _T]) -> _T:
@@ -391,18 +406,19 @@ class Machine:
             if self.may_split and symbols:
                 self._tell_apart(symbols[0], contents, always=cell == POLICY)
             merged = merge_contents(contents)
-            if isinstance(merged, Unknown):
-                self.lose(content for content in contents if isinstance(content, Value))
-            return merged
+            return self._met(merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
         return join(states, merge)
 
-    def one_of(self, values: list[Value]) -> Value:
-        """One of `values`, the results of branches; what becomes unknown by that is out of sight."""
+    def one_of(self, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
+        """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
         result = choice(values)
-        if isinstance(result, Unknown):
-            self.lose(values)
-        return result
+        return self._met(result, values, symbols) if isinstance(result, Unknown) else result
+
+    def _met(self, merged: Unknown, contents: Sequence[object], symbols: Sequence[Symbol]) -> Unknown:
+        """The unknown in which `contents` meet behind `symbols`: whoever asks for it twice asks for one thing."""
+        self.lose(content for content in contents if isinstance(content, Value))
+        return derived("met", Unknown(symbols[0]), *contents) if symbols and merged.symbol is None else merged
 
     def lose(self, values: Iterable[Value]) -> None:
         """Note that objects cannot be told from something unknown any more."""
@@ -450,14 +466,53 @@ class Machine:
 
     def settle(self, value: Unknown) -> Value:
         """One of the values that an unknown is likely to have, on which the precision depends: a world for each."""
-        for candidate in value.candidates:
-            symbol = Symbol("Equal", value.symbol, candidate)
-            decided = self.decide(symbol)
-            if decided is None and self.may_split:
-                raise Split(symbol)
-            if decided:
-                return candidate
+        known = self.resolved(value)
+        if known is not None:
+            return known
+        likely = self.likely(value)
+        left = [each for each in by_rank(likely) if self.decide(each.symbol) is None]
+        if left and self.may_split:
+            raise Split(left[0].symbol)
+        if not likely:
+            self.unsettled.append(value)
         return value
+
+    def resolved(self, value: Unknown) -> Value | None:
+        """Which of its candidates an unknown is, where this world or the branch being run decides it."""
+        if not self.decisions:
+            return None
+        left: list[Candidate] = []
+        for candidate in self.likely(value):
+            decided = self.decide(candidate.symbol)
+            if decided is candidate.holds:
+                return candidate.value
+            if decided is None:
+                left.append(candidate)
+        if value.closed and len(left) == 1:
+            return left[0].value
+        return None
+
+    def likely(self, value: Unknown) -> tuple[Candidate, ...]:
+        """The values that an unknown is likely to have: its own candidates, else what the program compares it with."""
+        return value.candidates if value.closed else self.program.candidates(value)
+
+    def provided(self, value: Unknown) -> Value:
+        """What a parameter is that statements of the program may have set from afar."""
+        return gin.bound(self, value)
+
+    def note_answer(self, question: object, answer: object) -> None:
+        """Note what the running file has asked, and what it is told in this generation of Keras."""
+        self.program.answers.setdefault((self.stack[-1].frame.source.path, question), {})[self.generation] = answer
+
+    def fails_to_find(self, spelled: str) -> bool:
+        """Whether a name of a library is not there, where the program would catch that: what then is not known here."""
+        missing = is_missing(spelled, self.generation)
+        if missing or is_missing(spelled, "2" if self.generation == "3" else "3"):
+            self.note_answer(spelled, not missing)
+        if not missing:
+            return False
+        self.raised[-1].append(self.capture())
+        return True
 
     # -- what happened
 
@@ -546,13 +601,11 @@ def _precise(content: object) -> bool:
     match content:
         case Policy():
             return True
-        case Const(value=str(text)):
-            return text in HALF_POLICIES
-        case DType(name=name):
-            return name in HALF_POLICIES
         case Instance(cls=Api(path=path)):
             return path == "keras.optimizers.LossScaleOptimizer"
         case Choice():
             return any(_precise(option) for option in content.options)
+        case Unknown():
+            return any(is_precise(candidate.value) for candidate in content.candidates)
         case _:
-            return False
+            return is_precise(content)

@@ -238,6 +238,14 @@ def _run(m: Machine, path: Path, frame: Frame, name: str | None) -> None:
         m.context, m.stack = context, stack
 
 
+def names_of(node: cst.Import | cst.ImportFrom) -> Iterator[str]:
+    """The dotted names that an absolute import asks for."""
+    if isinstance(node, cst.Import):
+        yield from (dotted(alias.name) for alias in node.names)
+    elif not node.relative and node.module is not None and not isinstance(node.names, cst.ImportStar):
+        yield from (f"{dotted(node.module)}.{dotted(alias.name)}" for alias in node.names)
+
+
 def imported(m: Machine, frame: Frame, node: cst.Import) -> Iterator[tuple[str, Value]]:
     """The bindings of `import a.b as c, d`."""
     for alias in node.names:

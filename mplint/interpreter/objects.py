@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter import commands, namespaces
+from mplint.interpreter import fields, mappings, namespaces
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import (
@@ -20,17 +20,17 @@ from mplint.interpreter.classes import (
     library_bases,
     method_of,
     note_dataclass,
-    note_fields,
 )
 from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.conditions import truth
+from mplint.interpreter.configuration import click, gin, typer
+from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
 from mplint.interpreter.keras.info import keras_base, keras_base_of
 from mplint.interpreter.state import MADE
 from mplint.interpreter.values import (
     ABSENT,
-    FALSE,
     NONE,
     TRUE,
     UNKNOWN,
@@ -41,6 +41,7 @@ from mplint.interpreter.values import (
     ClassMethod,
     Const,
     Dict,
+    Entries,
     Fields,
     Function,
     Instance,
@@ -56,22 +57,9 @@ from mplint.interpreter.values import (
 )
 
 if TYPE_CHECKING:
-    from mplint.interpreter.code import ClassCode
     from mplint.interpreter.machine import Machine
 
-_DATACLASSES: Final = frozenset(
-    {
-        "dataclasses.dataclass",
-        "attr.s",
-        "attr.define",
-        "attrs.define",
-        "attr.dataclass",
-        "chex.dataclass",
-        "flax.struct.dataclass",
-    }
-)
 _CONTEXT_MANAGERS: Final = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
-_FIELD: Final = Api("dataclasses.field")
 _PROPERTIES: Final = frozenset({"builtins.property", "functools.cached_property"})
 _CACHES: Final = frozenset({"cache", "lru_cache"})
 """Decorators behind which a function is run once for the same arguments."""
@@ -128,6 +116,8 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
         case Api(path=path) if path in _CONTEXT_MANAGERS:
             m.program.context_managers.add(value.code.node if isinstance(value, Function) else None)
             return value
+        case Api(path=path) if path in click.DECORATORS or path in gin.DECORATORS:
+            return m.call(decorator, Arguments((value,)), m.place(frame, node))
         case _ if _is_of_program(m, decorator):
             wrapped = m.call(decorator, Arguments((value,)), m.place(frame, node))
             return value if isinstance(wrapped, Unknown) else wrapped
@@ -141,7 +131,7 @@ def _is_of_program(m: Machine, decorator: Value) -> bool:
         case Function() | Class() | Partial() | Bound(callee=Function()) | Bound(receiver=Function()):
             return True
         case Bound(receiver=receiver):
-            return commands.is_app(receiver)
+            return isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION
         case Instance():
             return method_of(m, decorator, "__call__") is not None
         case _:
@@ -178,26 +168,13 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         target = made.receiver if isinstance(made, Bound) else made
         name = dotted(decorator.func if isinstance(decorator, cst.Call) else decorator)
         path = target.path if isinstance(target, Api) else name
-        if path in _DATACLASSES or name.endswith("dataclass"):
+        if path in fields.DECORATORS or name.endswith("dataclass"):
             note_dataclass(m, namespace)
-            _note_fields(m, namespace, code)
-        elif _is_of_program(m, made):
+            fields.note_defaults(m, namespace, code)
+        elif path in gin.DECORATORS or _is_of_program(m, made):
             wrapped = m.call(made, Arguments((value,)), m.place(frame, decorator))
             value = wrapped if isinstance(wrapped, Class) else value
     return value
-
-
-def _note_fields(m: Machine, namespace: Frame, code: ClassCode) -> None:
-    """Note the defaults of a dataclass's fields, as its `__init__` has them from now on."""
-    for statement in code.body:
-        if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
-            name = statement.target.value
-            default = m.variable(namespace, name)
-            if default is None:
-                continue
-            m.bind(namespace, f"@field {name}", default)
-            if isinstance(default, Partial) and default.callee == _FIELD:  # gives way to its default, or to nothing
-                m.bind(namespace, name, dict(default.keywords).get("default", ABSENT))
 
 
 def _some_class(base: Value) -> Value:
@@ -222,67 +199,27 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
     base = keras_base(library_bases(cls))
     if base is not None:
         layers.begin(m, instance, base, place)
+    elif mappings.derives_from_dict(cls):
+        m.put_entries(instance.address, Entries())
     method = class_attribute(m, cls, "__init__")
     if method is not None:
         m.call(Bound(instance, method), arguments, place)
     elif base is not None:
         calling.initialise(m, instance, base, arguments, place)
+    elif mappings.derives_from_dict(cls):
+        fill(m, instance, arguments, place)
     elif has_fields(m, cls):
-        _set_fields(m, instance, cls, arguments, place)
+        fields.set_fields(m, instance, cls, arguments, place)
     else:
         for value in arguments.values():
             m.escape(value)
     return instance
 
 
-def _set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments, place: Place) -> None:
-    """The `__init__` that `@dataclass` and NamedTuple write."""
-    names: dict[str, Value | None] = {}
-    for entry in reversed(cls.mro):
-        if not isinstance(entry, Class):
-            continue
-        for statement in entry.code.body:
-            if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
-                if "ClassVar" in _annotation(statement):
-                    continue
-                field = statement.target.value
-                noted = m.variable(entry.frame, f"@field {field}")
-                names[field] = noted if noted is not None else m.variable(entry.frame, field)
-    position = 0
-    note_fields(m, instance, names)
-    for name, default in names.items():
-        value = None
-        if isinstance(default, Partial) and dict(default.keywords).get("init") == FALSE:
-            if "default_factory" not in dict(default.keywords):
-                continue  # what the class has, if anything
-        else:
-            value = arguments.get(name, position)
-            position += 1
-        if value is None and default is not None and arguments.sure:
-            value = _field_default(m, default, place)
-        m.put(instance.address, name, Unknown(Symbol("field", cls.code.qualname, name)) if value is None else value)
-    post = class_attribute(m, cls, "__post_init__")
-    if post is not None:
-        m.call(Bound(instance, post), Arguments(), place)
-
-
-def _annotation(statement: cst.AnnAssign) -> str:
-    node: cst.BaseExpression = statement.annotation.annotation
-    if isinstance(node, cst.Subscript):
-        node = node.value
-    return dotted(node)
-
-
-def _field_default(m: Machine, default: Value, place: Place) -> Value:
-    """`dataclasses.field(default=…, default_factory=…)` has been read into a partial by the library's face."""
-    if isinstance(default, Partial) and default.callee == _FIELD:
-        keywords = dict(default.keywords)
-        if "default" in keywords:
-            return keywords["default"]
-        if "default_factory" in keywords:
-            return m.call(keywords["default_factory"], Arguments(), place)
-        return UNKNOWN
-    return default
+def fill(m: Machine, instance: Instance, arguments: Arguments, place: Place) -> None:
+    """`dict.__init__` of an object that is a dict."""
+    made = m.call(Api("builtins.dict"), arguments, place)
+    m.put_entries(instance.address, m.entries(made) if isinstance(made, Dict) else Entries((), UNKNOWN))
 
 
 # -- instances
@@ -293,6 +230,9 @@ def set_attribute(m: Machine, target: Value, name: str, value: Value, place: Pla
     match target:
         case Instance():
             if policies.assigned(m, target, name, value):
+                return
+            if mappings.is_of_library(target):
+                configuration.put(m, target, name, value, place)
                 return
             if isinstance(target.cls, Class):
                 hook = class_attribute(m, target.cls, "__setattr__") if "__setattr__" in m.program.hooks else None
@@ -349,7 +289,9 @@ def _set_namespace(m: Machine, target: Instance, value: Value) -> None:
     fields = Fields(target)
     for name in m.fields(target.address):
         namespaces.delete(m, fields, Const(name))
-    if isinstance(value, Dict):
+    if value == target:
+        mappings.alias(m, target)
+    elif isinstance(value, Dict):
         namespaces.update(m, fields, m.entries(value))
     elif isinstance(value, Fields):
         namespaces.update(m, fields, namespaces.contents(m, value))

@@ -7,19 +7,36 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
+from mplint.interpreter.configuration import files
 from mplint.interpreter.frames import Context, Frame
+from mplint.interpreter.implications import computed, leaves
 from mplint.interpreter.modules import Shelf
-from mplint.interpreter.values import Address, Class, Const, Place, Policy, Symbol
+from mplint.interpreter.values import (
+    FLOATS,
+    HALF_POLICIES,
+    Address,
+    Candidate,
+    Class,
+    Const,
+    Place,
+    Policy,
+    Symbol,
+    Unknown,
+)
 from mplint.source.file import SourceFile
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
     from mplint.project.modules import Project
+
+_MAX_COMPARED: Final = 16
+"""Constants that one unknown is compared with; what comes after them is not noted."""
+_POLICIES: Final = HALF_POLICIES | FLOATS
 
 
 class Program:
@@ -48,6 +65,8 @@ class Program:
         """Computations inside models (not their ends), by kind, place and context: the models that they are in."""
         self.step_places: set[Place | None] = set()
         """Where these are computed."""
+        self.middle: dict[Place, set[Context]] = {}
+        """The calls, with their contexts, that give such a computation in what may be half precision."""
         self.strategies: set[Symbol] = set()
         """The unknown conditions that decide on a distribution strategy."""
         self.several: set[Address] = set()
@@ -56,20 +75,31 @@ class Program:
         """Names of attributes that the program puts on a library's objects."""
         self.context_managers: set[object] = set()
         """Function nodes under @contextmanager."""
-        self.groups: set[cst.CSTNode] = set()
-        """Functions under `@click.group()`, which run a command when they are called."""
+        self.aliases = False
+        """Whether some object's items are its attributes, too."""
+        self.groups: set[FunctionCode] = set()
+        """Functions that are groups of commands."""
         self.cached: set[cst.CSTNode] = set()
         """Functions that are run once for the same arguments."""
         self.hooks: frozenset[str] = frozenset()
         """Those of `code.HOOKS` that some class of the program defines."""
+        self.answers: dict[tuple[Path, object], dict[str, object]] = {}
+        """What files ask of the versions of libraries, and the answers, by the generation of Keras."""
+        self.guesses: set[Path] = set()
+        """The files that make something of a version that cannot be followed."""
+        self.tests: dict[Symbol, tuple[Place, bool]] = {}
+        """Where unknown conditions are asked for, and whether what is asked holds where the condition does."""
         self.counters: dict[cst.CSTNode, frozenset[str]] = {}
         """The variables that each loop counts in."""
+        self.compared: dict[Symbol, dict[Const, None]] = {}
+        """The texts and numbers that the program compares an unknown with: it may be one of them."""
         self.literals: dict[int, Const] = {}
         self.literal_places: dict[int, Place] = {}
         """Where the text of a string constant stands, by the identity of the constant."""
         self.imports: list[tuple[Path, Machine]] = []
         """The runs that put modules on shelves and made layers or models there."""
         self._shelves: dict[tuple[str, Policy | None], Shelf] = {}
+        self._named: dict[tuple[str, ...], tuple[Const, ...]] = {}
         self._codes: dict[int, Code] = {}
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
@@ -85,6 +115,35 @@ class Program:
     def sets_legacy_switch(self) -> bool:
         """Whether the program decides by itself that `tf.keras` is tf_keras."""
         return any(self.project.mentions(path, b"TF_USE_LEGACY_KERAS") for path in self.project.files)
+
+    def is_for_both(self, path: Path) -> bool:
+        """Whether the file asks for the generation of Keras, and is told, and so is written for both."""
+        return path not in self.guesses and any(
+            asker == path and len(set(answers.values())) > 1 for (asker, _), answers in self.answers.items()
+        )
+
+    def note_comparison(self, symbol: Symbol, constant: Const) -> None:
+        """Note that the program asks whether the unknown `symbol` is `constant`."""
+        known = self.compared.setdefault(symbol, {})
+        if len(known) < _MAX_COMPARED:
+            known[constant] = None
+
+    def candidates(self, value: Unknown) -> tuple[Candidate, ...]:
+        """What an unknown is likely to be: its own candidates, and the policies that it is compared with."""
+        found = dict.fromkeys(value.candidates)
+        for leaf in leaves(value.symbol):
+            for constant in (*self.compared.get(leaf, ()), *self._in_files(leaf)):
+                made = computed(value.symbol, {leaf: constant.value}) if value.symbol is not None else None
+                if made in _POLICIES:
+                    found[Candidate(Const(made), Symbol("Equal", leaf, constant))] = None
+        return tuple(found)
+
+    def _in_files(self, leaf: Symbol) -> tuple[Const, ...]:
+        """What the configuration files of the project have under the name of an unknown."""
+        keys = tuple(files.keys_of(leaf) or ())
+        if keys not in self._named:
+            self._named[keys] = tuple(dict.fromkeys(files.named(self, keys))) if keys else ()
+        return self._named[keys]
 
     def source(self, path: Path) -> SourceFile:
         """The file `path`."""

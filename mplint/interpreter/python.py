@@ -10,9 +10,19 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, containers, late_imports, namespaces, sequences, strings
+from mplint.interpreter import (
+    arrays,
+    candidates,
+    containers,
+    late_imports,
+    mappings,
+    namespaces,
+    sequences,
+    strings,
+    versions,
+)
 from mplint.interpreter.calls import Arguments, each
-from mplint.interpreter.classes import class_attribute, is_open, library_bases, method_of, tuple_fields
+from mplint.interpreter.classes import MADE_TUPLE, class_attribute, is_open, library_bases, method_of, tuple_fields
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
 from mplint.interpreter.conditions import truth
 from mplint.interpreter.keras.info import is_subclass
@@ -47,6 +57,7 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
+    Varying,
     choice,
     derived,
 )
@@ -94,18 +105,23 @@ def _pure(m: Machine, name: str, args: tuple[Value, ...], place: Place) -> Value
     if all(isinstance(value, Const) for value in args):
         return _folded(_PURE[name], [value.value for value in args if isinstance(value, Const)])
     first = args[0]
+    if isinstance(first, Varying):
+        return versions.apply(m, _PURE[name], args, place, name)
     if isinstance(first, Choice) and len(args) == 1:
         return choice([_pure(m, name, (option,), place) for option in first.options])
     if name == "len":
         return _length(m, first)
     if name == "bool":
         outcome = truth(m, first)
-        return Const(outcome) if outcome is not None else derived("bool", first)
+        if outcome is not None:
+            return Const(outcome)
+        return candidates.through(first, derived("bool", first), lambda value: _pure(m, name, (value,), place))
     if name == "sum":
         return _sum(m, args, place)
     if name in ("str", "repr"):
         return _written(m, name, first)
-    return derived(name, *args)
+    result: Value = derived(name, *args)
+    return candidates.through(first, result, lambda value: _pure(m, name, (value, *args[1:]), place))
 
 
 def _written(m: Machine, name: str, value: Value) -> Value:
@@ -200,9 +216,9 @@ def _length(m: Machine, value: Value) -> Value:
             return UNKNOWN if size is None else Const(size)
         case Range():
             return Const(len(range(value.start, value.stop, value.step)))
+        case Instance() if tuple_fields(m, value) is not None:
+            return _length(m, sequences.iterate(m, value, value.address.place))
         case Instance(cls=Class()):
-            if tuple_fields(m, value) is not None:
-                return _length(m, sequences.iterate(m, value, value.address.place))
             method = method_of(m, value, "__len__")
             return m.call(Bound(value, method), Arguments(), value.address.place) if method is not None else UNKNOWN
         case _:
@@ -235,6 +251,28 @@ def _dict(m: Machine, arguments: Arguments, place: Place) -> Value:
     entries = containers.mapping(m, arguments.args[0], place) if arguments.args else Entries()
     keywords = arguments.named()
     return m.new_dict(place, sequences.updated(entries, keywords))
+
+
+def _of_dict(name: str) -> Callable[[Machine, Arguments, Place], Value]:
+    """A method of `dict`, called as a function: `dict.get(mapping, key)`."""
+
+    def run(m: Machine, arguments: Arguments, place: Place) -> Value:
+        if not arguments.args:
+            return UNKNOWN
+        held, *others = arguments.args
+        view = mappings.view(held)
+        match view, name, others:
+            case Dict(), "get", _:
+                return containers.dict_method(m, view, "get", Arguments(tuple(others)), place)
+            case Dict(), "__getitem__", [key]:
+                return sequences.lookup(m.entries(view), key) or UNKNOWN
+            case Dict(), "__setitem__", [key, value]:
+                m.put_entries(view.address, sequences.updated(m.entries(view), sequences.entry(key, value)))
+                return NONE
+            case _:
+                return UNKNOWN
+
+    return run
 
 
 def _from_keys(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -367,6 +405,8 @@ def is_instance(value: Value, cls: Value) -> bool | None:
         case Instance(cls=Api(path=own_path)):
             if isinstance(cls, Class):
                 return False
+            if value.cls == MADE_TUPLE:
+                return path in ("builtins.tuple", "builtins.object") or None
             return True if own_path == path else is_subclass(own_path, path)
         case Tensor() | DType() | Policy():
             if isinstance(cls, Class) or path.startswith("builtins."):
@@ -391,7 +431,7 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
             if default and there is False:
                 return default[0]
             found = m.attribute(value, name, place)
-            return choice([found, default[0]]) if default and there is None else found
+            return candidates.or_else(found, default[0]) if default and there is None else found
         case (value, Choice() as names, *_):
             return choice([_getattr(m, Arguments((value, name)), place) for name in names.options])
         case (value, name, *_):
@@ -404,13 +444,10 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _hasattr(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
-        case (Api(path=path), Const(value=str(name))):
-            living = keras_api.generations(f"{path}.{name}")
-            if living and keras_api.kind(path) is not None:
-                return Const(m.generation in living)
-            return derived("hasattr", Api(path), name)
         case (value, Const(value=str(name))):
             there = m.has_attribute(value, name)
+            if there is None and isinstance(value, Api):
+                return derived("hasattr", Api(value.path), name)
             return derived("hasattr", UNKNOWN, str(value)) if there is None else Const(there)
         case _:
             return UNKNOWN
@@ -625,6 +662,9 @@ _FUNCTIONS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "frozenset": _sequence("set"),
     "dict": _dict,
     "dict.fromkeys": _from_keys,
+    "dict.get": _of_dict("get"),
+    "dict.__getitem__": _of_dict("__getitem__"),
+    "dict.__setitem__": _of_dict("__setitem__"),
     "zip": _zip,
     "enumerate": _enumerate,
     "reversed": _reversed,
@@ -692,5 +732,7 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
             return containers.tuple_method(m, receiver, name, arguments)
         case Array():
             return arrays.method(receiver, name)
+        case Varying():
+            return versions.method(m, receiver, name, arguments, place)
         case _:
             return UNKNOWN

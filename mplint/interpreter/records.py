@@ -1,15 +1,16 @@
-"""The functions of the module `dataclasses` that take a dataclass apart, or copy it."""
+"""Objects with fields: the functions and methods that copy them or take them apart, and named tuples."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import classes, copying
+from mplint.interpreter import classes, containers, copying, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute, fields_of, note_fields
+from mplint.interpreter.classes import MADE_TUPLE, class_attribute, fields_of, note_fields
 from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
+    Api,
     Bound,
     Choice,
     Class,
@@ -18,6 +19,7 @@ from mplint.interpreter.values import (
     Entries,
     Instance,
     List,
+    Partial,
     Place,
     Tuple,
     Value,
@@ -42,7 +44,6 @@ def replace(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not isinstance(value, Instance) or names is None or not arguments.sure:
         return UNKNOWN
     cls = value.cls
-    assert isinstance(cls, Class)
     copied = Instance(m.allocate(place, "object"), cls)
     changed = dict(arguments.keywords)
     for name in names:
@@ -50,10 +51,64 @@ def replace(m: Machine, arguments: Arguments, place: Place) -> Value:
         if held is not None:
             m.put(copied.address, name, held)
     note_fields(m, copied, names)
-    after = class_attribute(m, cls, "__post_init__")
+    after = class_attribute(m, cls, "__post_init__") if isinstance(cls, Class) else None
     if after is not None:
         m.call(Bound(copied, after), Arguments(), place)
     return copied
+
+
+def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value | None:
+    """A method that a library gives objects with fields; None where it is not known."""
+    if fields_of(m, receiver) is None:
+        return None
+    match name:
+        case "_replace":
+            return replace(m, arguments.behind(receiver), place)
+        case "model_copy" | "copy":
+            changes = arguments.get("update")
+            more = containers.mapping(m, changes, place) if changes is not None else Entries()
+            keywords = tuple((str(key.value), value) for key, value in more.pairs if isinstance(key, Const))
+            return replace(m, Arguments((receiver,), keywords, None, more.rest), place)
+        case "_asdict" | "model_dump" | "dict":
+            return as_dict(m, Arguments((receiver,)), place)
+        case _:
+            return None
+
+
+MAKER: Final = Api("mplint.namedtuple")
+
+
+def named_tuple(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`collections.namedtuple(name, fields, defaults=…)`: what makes such tuples."""
+    given = arguments.get("field_names", 1)
+    if isinstance(given, Const) and isinstance(given.value, str):
+        names: tuple[Value, ...] = tuple(map(Const, given.value.replace(",", " ").split()))
+    elif isinstance(given, (List, Tuple)):
+        listed = sequences.iterate(m, given, place)
+        if listed.rest is not None or not all(isinstance(item, Const) for item in listed.items):
+            return UNKNOWN
+        names = listed.items
+    else:
+        return UNKNOWN
+    defaults = arguments.get("defaults")
+    held = sequences.iterate(m, defaults, place) if isinstance(defaults, (List, Tuple)) else Tuple(())
+    return Partial(MAKER, (Tuple(names), held))
+
+
+def make(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """An object of a class that `namedtuple` made."""
+    names, defaults, *values = arguments.args
+    assert isinstance(names, Tuple)
+    assert isinstance(defaults, Tuple)
+    texts = [str(name.value) for name in names.items if isinstance(name, Const)]
+    last = dict(zip(reversed(texts), reversed(defaults.items), strict=False))
+    made = Instance(m.allocate(place, "object"), MADE_TUPLE)
+    given = Arguments(tuple(values), arguments.keywords, arguments.rest, arguments.more)
+    for position, name in enumerate(texts):
+        value = given.get(name, position)
+        m.put(made.address, name, value if value is not None else last.get(name, UNKNOWN) if given.sure else UNKNOWN)
+    note_fields(m, made, texts)
+    return made
 
 
 def as_dict(m: Machine, arguments: Arguments, place: Place) -> Value:

@@ -39,11 +39,19 @@ MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
 
 
-def run_unentered(program: Program, found: Exploration, entry: Entry, policy: Policy, setters: Setters) -> None:
+def run_unentered(
+    program: Program, found: Exploration, entry: Entry, policy: Policy, setters: Setters, *, again: bool = False
+) -> None:
     """Run what nothing has entered in the module `entry.path`, under `policy`; the module is imported before that.
 
-    Under a policy that is not half, only what may set one, as `setters` knows.
+    Under a policy that is not half, only what may set one, as `setters` knows.  `again` runs what was entered, too:
+    that was under another policy.
     """
+    if again:
+        before, program.entered = program.entered, set()
+        run_unentered(program, found, entry, policy, setters)
+        program.entered |= before
+        return
     try:
         tree = program.source(entry.path).module
     except (SourceError, ParseFault):

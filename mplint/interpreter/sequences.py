@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import namespaces
+from mplint.interpreter import candidates, mappings, namespaces
 from mplint.interpreter.calls import SUSPENDED, Arguments, call_function
 from mplint.interpreter.classes import is_enum, members, method_of, tuple_fields
 from mplint.interpreter.keras import tensors
@@ -114,8 +114,15 @@ def updated(entries: Entries, more: Entries) -> Entries:
     pairs += [(key, value) for key, value in more.pairs if key not in have]
     rests = [rest for rest in (entries.rest, more.rest) if rest is not None]
     if more.rest is not None:  # an unknown key may hit a known one
-        pairs = [(key, value if key in keys else choice([value, more.rest])) for key, value in pairs]
+        pairs = [(key, value if key in keys else _overlaid(key, value, more.rest)) for key, value in pairs]
     return Entries(tuple(pairs), choice(rests) if rests else None, optional, shuffled)
+
+
+def _overlaid(key: Value, value: Value, rest: Value) -> Value:
+    """What stands under `key` after an update with `rest` under keys that are not known."""
+    if candidates.source_of(rest) is None:
+        return choice([value, rest])
+    return candidates.or_else(candidates.under(rest, key), value)
 
 
 def without(entries: Entries, key: Value) -> Entries:
@@ -156,7 +163,7 @@ def lookup(entries: Entries, key: Value) -> Value | None:
         if known == key:
             return value
     if isinstance(key, (Const, Tuple)):
-        return entries.rest
+        return entries.rest if entries.rest is None else candidates.under(entries.rest, key)
     values = [value for _, value in entries.pairs] + ([entries.rest] if entries.rest is not None else [])
     return choice(values) if values else None
 
@@ -225,6 +232,8 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, 
 
     `want` is how many an unpacking expects; `whole` says that all are taken before anything else happens.
     """
+    if type(value) is Instance:
+        value = mappings.view(value)
     match value:
         case Tuple():
             return value
@@ -260,10 +269,12 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, 
             return Tuple((), value)
         case Class() if is_enum(value):
             return members(m, value)
-        case Instance(cls=Class()):
+        case Instance():
             names = tuple_fields(m, value)
             if names is not None:
                 return Tuple(tuple(m.field(value.address, name) or UNKNOWN for name in names))
+            if not isinstance(value.cls, Class):
+                return Tuple((), UNKNOWN)
             result = _iterated(m, value, place)
             return Tuple((), UNKNOWN) if result is None else iterate(m, result, place, want)
         case Unknown():

@@ -7,8 +7,22 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import copying, environment, late_imports, namespaces, options, python, records, sequences
+from mplint.interpreter import copying, late_imports, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.configuration import (
+    absl,
+    argparse,
+    click,
+    dataclasses,
+    environment,
+    files,
+    fire,
+    gin,
+    hydra,
+    ml_collections,
+    typer,
+)
+from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.values import (
     NEVER,
     UNKNOWN,
@@ -110,10 +124,6 @@ def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
     return instance
 
 
-def _field(m: Machine, arguments: Arguments, place: Place) -> Value:
-    return Partial(Api("dataclasses.field"), (), arguments.keywords)
-
-
 # -- the process
 
 
@@ -122,9 +132,18 @@ def _leave(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 HANDLERS: Final[dict[str, Handler]] = {
-    "argparse.ArgumentParser": options.parser,
-    "attr.ib": _field,
-    "attrs.field": _field,
+    **absl.HANDLERS,
+    **click.HANDLERS,
+    **dataclasses.HANDLERS,
+    **environment.HANDLERS,
+    **files.HANDLERS,
+    **fire.HANDLERS,
+    **gin.HANDLERS,
+    **hydra.HANDLERS,
+    **ml_collections.HANDLERS,
+    **configuration.HANDLERS,
+    **typer.HANDLERS,
+    **argparse.HANDLERS,
     "builtins.exit": _leave,
     "builtins.quit": _leave,
     "builtins.__import__": late_imports.import_top,
@@ -133,8 +152,13 @@ HANDLERS: Final[dict[str, Handler]] = {
     "collections.defaultdict": python.default_dict,
     "copy.copy": copying.shallow,
     "copy.deepcopy": copying.deep,
-    "dataclasses.field": _field,
+    "attr.asdict": records.as_dict,
+    "attr.evolve": records.replace,
+    "attrs.asdict": records.as_dict,
+    "attrs.evolve": records.replace,
+    "collections.namedtuple": records.named_tuple,
     "dataclasses.replace": records.replace,
+    records.MAKER.path: records.make,
     "dataclasses.asdict": records.as_dict,
     "dataclasses.astuple": records.as_tuple,
     "dataclasses.is_dataclass": records.is_dataclass,
@@ -147,17 +171,13 @@ HANDLERS: Final[dict[str, Handler]] = {
     "importlib.import_module": late_imports.import_module,
     "IPython.get_ipython": lambda m, arguments, place: Api("IPython.shell"),
     "IPython.shell.getoutput": lambda m, arguments, place: UNKNOWN,
+    "IPython.shell.magic": late_imports.run_line_magic,
     "IPython.shell.run_line_magic": late_imports.run_line_magic,
     "itertools.chain": _chain,
     "itertools.product": _product,
     "mplint.identity": identity,
     "os._exit": _leave,
     "os.abort": _leave,
-    "os.environ.get": environment.get,
-    "os.getenv": environment.get,
-    "os.environ.setdefault": environment.set_default,
-    "os.environ.pop": environment.pop,
-    "os.environ.update": environment.update,
     "runpy.run_path": late_imports.run_path,
     "sys.exit": _leave,
     "types.SimpleNamespace": _namespace,

@@ -13,8 +13,8 @@ from mplint.interpreter import modules, objects, sequences
 from mplint.interpreter.activations import Loop
 from mplint.interpreter.calls import Arguments, raised_in
 from mplint.interpreter.code import block
-from mplint.interpreter.conditions import condition, truth
-from mplint.interpreter.expressions import binary
+from mplint.interpreter.conditions import condition, decisive, truth
+from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.merging import loosened
 from mplint.interpreter.sequences import MAX_PASSES
@@ -33,6 +33,7 @@ from mplint.interpreter.values import (
     Place,
     Symbol,
     Tuple,
+    Unknown,
     Value,
     choice,
     derived,
@@ -196,12 +197,16 @@ def _class(m: Machine, frame: Frame, node: cst.ClassDef) -> bool:
 
 
 def _import(m: Machine, frame: Frame, node: cst.Import) -> bool:
+    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+        return False
     for name, value in modules.imported(m, frame, node):
         bind(m, frame, name, value)
     return True
 
 
 def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
+    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+        return False
     for name, value in modules.imported_from(m, frame, node):
         bind(m, frame, name, value)
     return True
@@ -235,29 +240,56 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
 
 
 def _match(m: Machine, frame: Frame, node: cst.Match) -> bool:
-    subject = m.evaluate(frame, node.subject)
+    return _cases(m, frame, node.cases, m.evaluate(frame, node.subject))
+
+
+def _cases(m: Machine, frame: Frame, cases: Sequence[cst.MatchCase], subject: Value) -> bool:
+    """Run the first of `cases` that matches: one after the other, as a chain of `elif`."""
+    if not cases:
+        return True
+    case, others = cases[0], cases[1:]
+    symbol, positive = _question(m, frame, case.pattern, subject)
     decided = False
 
-    def arm(case: cst.MatchCase) -> Callable[[], bool]:
-        def run() -> bool:
-            nonlocal decided
-            if decided:
-                return False
-            matched = _pattern(m, frame, case.pattern, subject)
-            if matched is not False and case.guard is not None:
-                guard = truth(m, m.evaluate(frame, case.guard))
-                matched = matched and guard if guard is not False else False
-            if matched is False:
-                return False
-            decided = bool(matched)
-            return execute(m, frame, block(case.body))
+    def hit() -> bool:
+        nonlocal decided
+        matched = _pattern(m, frame, case.pattern, subject)
+        if matched is not False and case.guard is not None:
+            guard = truth(m, m.evaluate(frame, case.guard))
+            matched = matched and guard if guard is not False else False
+        if matched is False:
+            return False
+        decided = matched is True
+        return m.assuming(symbol, positive, lambda: execute(m, frame, block(case.body)))
 
-        return run
+    def missed() -> bool:
+        if decided:
+            return False
+        refuted = symbol if case.guard is None else None
+        return m.assuming(refuted, not positive, lambda: _cases(m, frame, others, subject))
 
-    def unmatched() -> bool:
-        return not decided
+    return m.alternatives([hit, missed], (symbol,) if symbol is not None else ())
 
-    return m.alternatives([*(arm(case) for case in node.cases), unmatched])
+
+def _question(m: Machine, frame: Frame, pattern: cst.MatchPattern, subject: Value) -> tuple[Symbol | None, bool]:
+    """The condition that decides whether a pattern of constants matches, where it is not known.
+
+    And whether it does where that holds.
+    """
+    if not isinstance(subject, Unknown):
+        return None, True
+    match pattern:
+        case cst.MatchValue():
+            asked = compare(m, "Equal", subject, m.evaluate(frame, pattern.value), m.place(frame, pattern))
+        case cst.MatchOr():
+            parts = [part.pattern for part in pattern.patterns]
+            values = [m.evaluate(frame, part.value) for part in parts if isinstance(part, cst.MatchValue)]
+            if len(values) < len(parts):
+                return None, True
+            asked = compare(m, "In", subject, Tuple(tuple(values)), m.place(frame, pattern))
+        case _:
+            return None, True
+    return (None, True) if truth(m, asked) is not None else decisive(asked)
 
 
 def _pattern(m: Machine, frame: Frame, pattern: cst.MatchPattern, subject: Value) -> bool | None:
@@ -526,9 +558,9 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
             fell = _fallible(m, frame, block(node.body), raised if node.handlers else None)
         after = m.state
         left = m.captures != captures
+        works = works or (fell and len(m.trace.events) == events and _only_imports(node)) or None
         if fell and (node.orelse is None or execute(m, frame, block(node.orelse.body))):
             states.append(m.state)
-        works = works or (fell and len(m.trace.events) == events and _only_imports(node)) or None
     if works is not True:
         after.pins += 1
         for handler in node.handlers:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import sequences
+from mplint.interpreter import candidates, sequences, versions
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, abstract, concrete
 from mplint.interpreter.values import UNKNOWN, Const, Place, Symbol, Unknown, Value, derived
 
@@ -30,6 +31,8 @@ def method(m: Machine, text: str, name: str, arguments: Arguments, place: Place)
     """A method of a text."""
     if name == "join" and arguments.args:
         parts = sequences.iterate(m, arguments.args[0], place, whole=True)
+        if versions.varies(m, parts):
+            return versions.apply(m, text.join, (parts,), place, "join")
         words = [item.value for item in parts.items if isinstance(item, Const) and isinstance(item.value, str)]
         if parts.rest is not None or len(words) != len(parts.items):
             return UNKNOWN
@@ -41,7 +44,7 @@ def method(m: Machine, text: str, name: str, arguments: Arguments, place: Place)
         given = [concrete(m, value) for value in arguments.args]
         named = {key: concrete(m, value) for key, value in arguments.keywords}
     except NotKnown:
-        return unknown
+        return _likely(m, text, name, arguments, place, unknown)
     if name == "format":
         return formatted(m, text, given, named, place)
     if name in _PADDED and not (given and isinstance(given[0], int) and given[0] < _MAX_PATTERN):
@@ -52,6 +55,19 @@ def method(m: Machine, text: str, name: str, arguments: Arguments, place: Place)
         return abstract(m, getattr(text, name)(*given, **named), place)
     except Exception:  # noqa: BLE001  (the program's own error)
         return UNKNOWN
+
+
+def _likely(m: Machine, text: str, name: str, arguments: Arguments, place: Place, unknown: Value) -> Value:
+    """A method of a text that was given an unknown, with what it gives for each of its candidates."""
+    for position, source in enumerate(arguments.args):
+        if isinstance(source, Unknown) and source.candidates:
+            before, behind = arguments.args[:position], arguments.args[position + 1 :]
+
+            def run(value: Value, before: tuple[Value, ...] = before, behind: tuple[Value, ...] = behind) -> Value:
+                return method(m, text, name, replace(arguments, args=(*before, value, *behind)), place)
+
+            return candidates.through(source, unknown, run)
+    return unknown
 
 
 def formatted(m: Machine, text: str, given: list[object], named: dict[str, object], place: Place) -> Value:

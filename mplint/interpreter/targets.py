@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from mplint.interpreter import environment, namespaces, objects, sequences
+from mplint.interpreter import mappings, namespaces, objects, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.classes import class_attribute, method_of
+from mplint.interpreter.configuration import environment
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.values import (
     NONE,
@@ -130,20 +131,23 @@ def slice_bounds(m: Machine, frame: Frame, node: cst.BaseSlice) -> slice | None:
 
 def set_item(m: Machine, container: Value, index: Value, value: Value, place: Place) -> None:
     """`container[index] = value`."""
-    match container:
-        case Dict():
-            m.put_entries(container.address, sequences.updated(m.entries(container), sequences.entry(index, value)))
-        case List():
-            items = m.items(container)
+    own = isinstance(container, Instance) and method_of(m, container, "__setitem__") is not None
+    match container if own else mappings.view(container):
+        case Dict() as held:
+            m.put_entries(held.address, sequences.updated(m.entries(held), sequences.entry(index, value)))
+        case List() as held:
+            items = m.items(held)
             match index:
                 case Const(value=int(i)) if -len(items.items) <= i < len(items.items) and items.rest is None:
                     changed = list(items.items)
                     changed[i] = value
-                    m.put_items(container.address, Tuple(tuple(changed)))
+                    m.put_items(held.address, Tuple(tuple(changed)))
                 case _:
-                    m.put_items(container.address, Tuple((), choice([sequences.anything(items), value])))
-        case Fields():
-            namespaces.write(m, container, index, value)
+                    m.put_items(held.address, Tuple((), choice([sequences.anything(items), value])))
+        case Fields(of=Instance() as of) if mappings.is_of_library(of) and isinstance(index, Const):
+            m.set_attribute(of, str(index.value), value, place)
+        case Fields() as held:
+            namespaces.write(m, held, index, value)
         case Api(path="os.environ"):
             environment.write(m, index, value)
         case Instance(cls=Class() as cls):
@@ -152,8 +156,8 @@ def set_item(m: Machine, container: Value, index: Value, value: Value, place: Pl
                 m.call(Bound(container, method), Arguments((index, value)), place)
             else:
                 m.escape(value)
-        case Choice():
-            arms = [partial(_put, m, option, index, value, place) for option in container.options]
+        case Choice(options=found):
+            arms = [partial(_put, m, option, index, value, place) for option in found]
             m.alternatives(arms)
         case _:
             m.escape(value)

@@ -44,6 +44,16 @@ class LayerCalled:
     inputs: tuple[Tensor, ...]
     output: Value
     inner: bool
+    context: Context
+
+
+@immutable()
+class Returned:
+    """A function of the program, entered by the call at `place`, gave a tensor."""
+
+    place: Place
+    context: Context
+    output: Tensor
 
 
 @immutable()
@@ -150,6 +160,7 @@ Event = (
     LayerMade
     | ModelMade
     | LayerCalled
+    | Returned
     | VariableMade
     | ModelUsed
     | Opened

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     import libcst as cst
     from typing_extensions import dataclass_transform
 
@@ -30,13 +32,15 @@ _T = TypeVar("_T")
 class Symbol:
     """The origin of an unknown value, as a small expression tree: equal symbols are equal values in one run.
 
-    `parts` are the kind of the expression and its operands; `size` counts the nodes of the tree.
+    `parts` are the kind of the expression and its operands; `size` counts the nodes of the tree; where it is certainly
+    one of a few values, `domain` holds them.
     """
 
-    __slots__ = ("_hash", "parts", "size")
+    __slots__ = ("_hash", "domain", "parts", "size")
 
-    def __init__(self, *parts: object) -> None:
+    def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
+        self.domain = domain
         self.size: int = 1 + sum(part.size for part in parts if isinstance(part, Symbol))
         self._hash = hash(parts)
 
@@ -119,15 +123,36 @@ FALSE: Final = Const(False)
 
 
 @immutable()
+class Candidate:
+    """A value that an unknown may have: it does where the condition `symbol` comes out as `holds`."""
+
+    value: Value
+    symbol: Symbol
+    holds: bool = True
+
+
+@immutable()
 class Unknown(Value):
     """Anything; with a symbol where its origin is known.
 
     And with the values that it is likely to have where the program names them (the choices and the default of an
-    option).
+    option); `closed` says that it has no others.
     """
 
     symbol: Symbol | None = None
-    candidates: tuple[Value, ...] = field(default=(), compare=False)
+    candidates: tuple[Candidate, ...] = field(default=(), compare=False)
+    closed: bool = field(default=False, compare=False)
+
+
+@immutable()
+class Varying(Value):
+    """What is made of a library's version: a Python object for each release that there may be, in their order.
+
+    `symbol` is that of an unknown with the same origin.
+    """
+
+    cases: tuple[object, ...]
+    symbol: Symbol | None = field(default=None, compare=False)
 
 
 UNKNOWN: Final = Unknown()
@@ -140,12 +165,12 @@ def derived(kind: str, *parts: object) -> Unknown:
     symbols: list[object] = [kind]
     size = 1
     for part in parts:
-        if isinstance(part, Unknown):
+        if isinstance(part, (Unknown, Varying)):
             if part.symbol is None:
                 return UNKNOWN
             symbols.append(part.symbol)
             size += part.symbol.size
-        elif isinstance(part, (Const, Api, str)):
+        elif isinstance(part, (Const, Api, str)) or is_member(part):
             symbols.append(part)
         else:
             return UNKNOWN
@@ -237,8 +262,8 @@ class Partial(Value):
     """`functools.partial(callee, *args, **keywords)`."""
 
     callee: Value
-    args: tuple[Value, ...]
-    keywords: tuple[tuple[str, Value], ...]
+    args: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
 
 
 @immutable()
@@ -414,6 +439,11 @@ class Array(Value):
 
     dtype: str | None = None
     scalar: bool | None = None
+
+
+def is_member(value: object) -> TypeGuard[Instance]:
+    """Whether `value` is a member of an enum class."""
+    return isinstance(value, Instance) and value.address.role.startswith("member ")
 
 
 @immutable()

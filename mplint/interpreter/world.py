@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,10 +21,12 @@ from mplint.interpreter.trace import (
     Opened,
     PolicySet,
     Ran,
+    Returned,
     Settled,
     Trace,
 )
 from mplint.interpreter.values import (
+    HALF,
     HALF_POLICIES,
     OUTER,
     Address,
@@ -247,14 +249,31 @@ class World:
                     program.settled.add(model.address)
                 case _:
                     pass
+        middle: set[tuple[str, Place | None, Context | None]] = set()
         for held in self.models:
-            outputs = outputs_of(self, held)
-            carried = {id(made) for tensor in outputs for way in alternatives(tensor) for made in _carried(way)}
+            ways = [way for tensor in outputs_of(self, held) for way in alternatives(tensor)]
+            carried = {id(made) for way in ways for made in _carried(way)}
+            ends = {id(core(way).made) for way in ways}
             # what a model inside gives as the output is no step on the way to it
-            for step in models.steps(core(way) for tensor in outputs for way in alternatives(tensor)):
+            for step in models.steps(map(core, ways)):
                 program.steps.setdefault(_key(step), set()).add(held.instance.address)
                 if id(step) not in carried:
                     program.step_places.add(step.place)
+                if id(step) not in ends and (step.computed_in is None or step.computed_in in HALF):
+                    middle.add(_key(step))
+        self._share_calls(middle)
+
+    def _share_calls(self, middle: Collection[tuple[str, Place | None, Context | None]]) -> None:
+        """Tell the other runs which calls, of layers and of functions, give what is computed in the `middle`."""
+        found = self.machine.program.middle
+        for _, place, context in middle:
+            if place is not None and context is not None:
+                found.setdefault(place, set()).add(context)
+        for event in self.trace.events if middle else ():
+            if not isinstance(event, (LayerCalled, Returned)) or not isinstance(event.output, Tensor):
+                continue
+            if any(_key(core(way).made) in middle for way in alternatives(event.output)):
+                found.setdefault(event.place, set()).add(event.context)
 
     @property
     def is_test(self) -> bool:
@@ -269,13 +288,6 @@ class World:
             for event in self.trace.events
             if isinstance(event, (PolicySet, LayerMade))
         )
-
-    def path_to(self, policy: Policy) -> list[Place]:
-        """The calls that lead to where `policy` is set."""
-        for event in self.trace.events:
-            if isinstance(event, PolicySet) and event.place in policy.set_by:
-                return event.context.sites()
-        return []
 
     def is_part(self, model: Model) -> bool:
         """Whether `model` is used as a part of something larger, or only to take its layers from."""

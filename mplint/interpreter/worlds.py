@@ -91,6 +91,9 @@ def run_entry(program: Program, found: Exploration, entry: Entry, run: Run) -> I
         except Exception as error:  # noqa: BLE001  (our own defect: told with the file's name, and the rest goes on)
             found.failures.append(Failure(entry.path, error))
             return
+        if not machine.trace.cut and any(map(machine.likely, machine.unsettled)):
+            pending.append(decisions)  # what such a value may be has been said behind the place where it is used
+            continue
         count += 1
         world = finish(found, machine, entry, decisions)
         if world is not None:

@@ -6,7 +6,7 @@ import enum
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from mplint.project.imports import Import, code_alone, imports_of
 from mplint.source.lexer import Kind, Piece, is_code, strings_and_comments
@@ -33,6 +33,12 @@ KERAS3_NAMES = frozenset(
 """In the package `keras`; Keras 2 has none of them there (and neither `optimizers.LossScaleOptimizer`)."""
 KERAS2_MODULES = frozenset(["estimator", "engine", "wrappers.scikit_learn", "utils.np_utils", "layers.experimental"])
 
+PRIVATE_MODULES: Final[dict[Generation, frozenset[str]]] = {
+    "2": frozenset("distribute dtensor engine legacy_tf_layers mixed_precision premade_models testing_infra".split()),
+    "3": frozenset("dtype_policies distribution ops quantizers random testing trainers tree visualization".split()),
+}
+"""In the private package `keras.src`, which both generations have."""
+
 _KERAS3_CALLS = ("scale_loss", "stateless_apply", "set_dtype_policy")
 _KERAS2_CALLS = ("get_scaled_loss", "get_unscaled_gradients")
 _APPLIES = re.compile(r"\b(?:\w*_)?opt(?:imizer)?\d*\.apply\(")
@@ -41,6 +47,10 @@ _ONLY_KERAS3 = "|".join(sorted(KERAS3_MODULES | KERAS3_NAMES))
 _SWITCH = re.compile(
     r"""(?P<quote>['"])TF_USE_LEGACY_KERAS['"]\s*(?:\]\s*=|,|:)\s*(?:str\(\s*)?['"]?(?P<value>\w+)"""
     r"""|(?<![\w'"])TF_USE_LEGACY_KERAS\s*=\s*['"](?P<keyword>\w+)['"]"""
+)
+_SWITCH_BEHIND_GUARD = re.compile(
+    r"""\b(?:tf|tensorflow)\.(?:__version__|version\.VERSION)[^\n]*:[ \t]*\n"""
+    r"""(?:[^\n]*\n){0,2}?[^\n]*['"]TF_USE_LEGACY_KERAS['"]"""
 )
 _READ = re.compile(r"""(?:\.get|getenv)\(\s*$""")
 _ON, _OFF = frozenset(["1", "true"]), frozenset(["0", "false"])
@@ -62,7 +72,24 @@ _OTHER_IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+tensorflow[ \t]+import[ \t]+keras|(?:from|import)[ \t]+(?:tensorflow\.)?keras)\b",
     re.MULTILINE,
 )
+_TENSORFLOWS = re.compile(
+    r"^[ \t]*(?:from[ \t]+tensorflow[ \t]+import[ \t]+keras|(?:from|import)[ \t]+tensorflow\.keras)\b", re.MULTILINE
+)
 _IMPORT_ERROR = re.compile(r"\bexcept\b[^:\n]{0,200}(?:ImportError|ModuleNotFoundError)|\bexcept(?:\s+Exception)?\s*:")
+
+
+_TRY = re.compile(
+    r"^(?P<indent>[ \t]*)try[ \t]*:[^\n]*\n(?:(?P=indent)[ \t]+\S[^\n]*\n|[ \t]*\n)+"
+    r"(?P=indent)except\b[^:\n]{0,200}(?:ImportError|ModuleNotFoundError)[^\n]*(?:\n|\Z)"
+    r"(?P<handler>(?:(?P=indent)[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
+    re.MULTILINE,
+)
+_LEAVES = re.compile(r"^\s*raise\b|\b(?:sys\.)?exit\(", re.MULTILINE)
+_CHOICE = re.compile(
+    r"^(?P<indent>[ \t]*)if\b[^\n]*__version__[^\n]*:[ \t]*\n(?P<first>(?:(?P=indent)[ \t]+\S[^\n]*\n|[ \t]*\n)+)"
+    r"(?P=indent)else[ \t]*:[ \t]*\n(?P<second>(?:(?P=indent)[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n)+)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +118,8 @@ def claims_of(text: str) -> Claims:
     flavors = frozenset(_flavors(imports, code))
     imported: dict[Generation, str] = {}
     used: dict[Generation, str] = {}
-    for generation, what in _imported(imports):
+    surely, tried = _surely_imported(code, imports)
+    for generation, what in _imported(surely):
         imported.setdefault(generation, what)
     if flavors or any(one.module.split(".")[0] == "tensorflow" for one in imports):
         for generation, what in _used(code):
@@ -99,7 +127,11 @@ def claims_of(text: str) -> Claims:
     guarded, asserted = _guards(text, pieces)
     if asserted is not None:
         imported.setdefault(asserted, "an assertion of the version")
-    return Claims(flavors, imported, used, _switch(text, pieces), guarded, _falls_back(code, flavors))
+    switch = _switch(text, pieces)
+    if switch == "2" and guarded is not None and _SWITCH_BEHIND_GUARD.search(text):
+        guarded = None  # of any TensorFlow it takes Keras 2
+    falls_back = _falls_back(code, flavors) or (guarded is not None and _chooses_tf_keras(code, flavors))
+    return Claims(flavors, imported, used, switch, guarded or tried, falls_back)
 
 
 def _flavors(imports: tuple[Import, ...], code: str) -> Iterator[Flavor]:
@@ -119,12 +151,34 @@ def _flavors(imports: tuple[Import, ...], code: str) -> Iterator[Flavor]:
         yield Flavor.TENSORFLOW
 
 
+def _surely_imported(code: str, imports: tuple[Import, ...]) -> tuple[tuple[Import, ...], str | None]:
+    """The imports without those that are tried, and may fail; and what is tried that only one generation has."""
+    if "ImportError" not in code and "ModuleNotFoundError" not in code:
+        return imports, None
+    rest, tried = [], []
+    position = 0
+    for match in _TRY.finditer(code):
+        if match.start() >= position and not _LEAVES.search(match["handler"]):
+            rest.append(code[position : match.start()])
+            tried.append(match[0])
+            position = match.end()
+    wanted = next((what for statement in tried for _, what in _imported(imports_of(statement))), None)
+    if wanted is None:
+        return imports, None
+    return imports_of("\n".join((*rest, code[position:]))), f"{wanted} where it is there"
+
+
 def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
     for one in imports:
         module = one.module.removeprefix("tensorflow.")
         if one.level or module.split(".")[0] != "keras":
             continue
         inside = module.removeprefix("keras").removeprefix(".")
+        if inside.split(".")[0] in ("src", "_src"):
+            private = [".".join(part for part in (inside, name) if part).split(".")[1] for name in one.names or ("",)]
+            for generation, modules in PRIVATE_MODULES.items():
+                yield from ((generation, f"keras.src.{name} is imported") for name in private if name in modules)
+            continue
         below = [inside] if inside else []
         names = [".".join([*below, name]) for name in one.names] or below
         for name in names:
@@ -200,6 +254,19 @@ def _line_around(text: str, match: re.Match[str]) -> str:
     """The line of a match, or as much of it as one statement may need."""
     before = text[max(match.start() - _REACH, 0) : match.start()].rpartition("\n")[2]
     return before + text[match.start() : match.end() + _REACH].partition("\n")[0]
+
+
+def _chooses_tf_keras(code: str, flavors: frozenset[Flavor]) -> bool:
+    """Whether tf_keras is imported beside a TensorFlow whose own Keras is 3, and its own Keras beside any other."""
+    if Flavor.TF_KERAS not in flavors:
+        return False
+    for match in _CHOICE.finditer(code):
+        arms = match["first"], match["second"]
+        with_tf_keras = [bool(_LEGACY_INDENTED.search(arm)) for arm in arms]
+        others = [bool(_TENSORFLOWS.search(arm)) for arm in arms]
+        if with_tf_keras in ([True, False], [False, True]) and others == with_tf_keras[::-1]:
+            return True
+    return False
 
 
 def _falls_back(code: str, flavors: frozenset[Flavor]) -> bool:

@@ -123,9 +123,13 @@ def discover(
 
 
 def python_files(
-    directory: Path, exclusions: Exclusions, *, on_unreadable: Callable[[SourceError], None] | None = None
+    directory: Path,
+    exclusions: Exclusions,
+    *,
+    on_unreadable: Callable[[SourceError], None] | None = None,
+    suffixes: tuple[str, ...] = SUFFIXES,
 ) -> Iterator[Path]:
-    """The Python files below `directory`, in order.
+    """The Python files below `directory`, or those with other `suffixes`, in order.
 
     Links to directories are not followed, so that no loop can trap the search; nor are links to files that the search
     finds anyway. A directory that cannot be read is skipped, and `on_unreadable` told.
@@ -151,7 +155,7 @@ def python_files(
                     if not exclusions.excludes(path, directory=True, below=below):
                         subdirectories.append(path)
                     continue
-                if not entry.name.endswith(SUFFIXES) or not entry.is_file():
+                if not entry.name.endswith(suffixes) or not entry.is_file():
                     continue
                 if entry.is_symlink() and _is_within(os.path.realpath(path), real_top):
                     continue

@@ -17,7 +17,8 @@ _TABLE: Final = ("'_target_'", '"_target_"')
 """What stands in a text whose strings name the modules that Hydra imports."""
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
 _RUNS: Final = re.compile(
-    r"""\b(?:run_line_magic\(\s*(['"])run\1\s*,|runpy\.run_path\(|run_path\(|exec\(\s*(?:compile\(\s*)?open\()\s*"""
+    r"""\b(?:(?P<magic>magic\(\s*u?(?=['"]%?run\s)|run_line_magic\(\s*(['"])run\2\s*,)"""
+    r"""|runpy\.run_path\(|run_path\(|exec\(\s*(?:compile\(\s*)?open\()\s*"""
     r"""(?P<quote>['"])(?P<file>[^'"\r\n]+)(?P=quote)"""
 )
 _OWN: Final = frozenset({"__name__", "__package__", "__spec__"})
@@ -134,4 +135,11 @@ def files_run_by(text: str) -> tuple[str, ...]:
     """The files that a text runs by their path: `%run file.py`, `runpy.run_path("file.py")`, `exec(open(…).read())`."""
     if "run" not in text and "exec(" not in text:
         return ()
-    return tuple(dict.fromkeys(match["file"] for match in _RUNS.finditer(text)))
+    found = ((match["file"], match["magic"] is not None) for match in _RUNS.finditer(text))
+    return tuple(dict.fromkeys(file_of_magic(file) if magic else file for file, magic in found))
+
+
+def file_of_magic(line: str) -> str:
+    """The file in what `%run` is given, behind its options; the empty text where there is none."""
+    words = (word for word in line.removeprefix("%").removeprefix("run ").split() if not word.startswith("-"))
+    return next(words, "").strip("'\"")

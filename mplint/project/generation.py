@@ -17,9 +17,10 @@ from weakref import WeakKeyDictionary
 
 from mplint.project.claims import Claims, Flavor, Generation, claims_of
 from mplint.project.modules import Project
-from mplint.project.requirements import Demand, demands_in
+from mplint.project.requirements import Demand, demands_in, installs_in
 from mplint.project.versions import Range, parse_range
 from mplint.source.file import SourceError
+from mplint.source.notebook import SUFFIX as NOTEBOOK
 
 _KERAS3_TENSORFLOW = (2, 16)
 """The first TensorFlow whose `tf.keras` is Keras 3."""
@@ -36,6 +37,8 @@ class Evidence:
 
     generation: Generation | None
     why: str
+    of_machine: bool = field(default=False, compare=False)
+    """Whether only what is installed here says so."""
 
 
 def generation_of(
@@ -47,9 +50,9 @@ def generation_of(
 ) -> Evidence:
     """The generation that the file at `path` is written for, or runs with.
 
-    In this order: the setting; the Keras that is the project itself; what the file imports and switches; the same in
-    the program that it is part of; the project's requirements, nearest file first; what of Keras the file calls; the
-    distributions installed beside mplint (`installed` stands for those: versions by name).
+    In this order: the setting; the Keras that is the project itself; what the file imports and switches, and a notebook
+    installs; the same in the program that it is part of; the project's requirements, nearest file first; what of Keras
+    the file calls; the distributions installed beside mplint (`installed` stands for those: versions by name).
     """
     if settings_keras != "auto":
         return Evidence(settings_keras, f"keras is set to {settings_keras}")
@@ -95,7 +98,8 @@ class _Judge:
             return _unanimous(claims.imported) or Evidence(None, "the file imports from both generations")
 
         undecided = False
-        for found in (self._of_program(path, claims), self._of_requirements(path, claims.flavors)):
+        by_cells = self._of_cells(path, claims.flavors)
+        for found in (by_cells, self._of_program(path, claims), self._of_requirements(path, claims.flavors)):
             if found is not None and found.generation is not None:
                 return found
             undecided = undecided or found is not None
@@ -192,6 +196,17 @@ class _Judge:
 
     # What is asked for, and what is there
 
+    def _of_cells(self, path: Path, flavors: frozenset[Flavor]) -> Evidence | None:
+        """What a notebook installs."""
+        if path.suffix != NOTEBOOK:
+            return None
+        try:
+            text = self._project.data(path).decode(errors="replace")
+        except SourceError:
+            return None
+        found = _verdict(installs_in(text), flavors)
+        return None if found is None else Evidence(found[0], f"the notebook installs {found[1]}")
+
     def _of_requirements(self, path: Path, flavors: frozenset[Flavor]) -> Evidence | None:
         root = self._project.root
         directories = [path.parent]
@@ -211,7 +226,7 @@ class _Judge:
     def _of_environment(self, flavors: frozenset[Flavor]) -> Evidence | None:
         ranges = {name: parse_range(version) for name, version in self._installed.items()}
         found = _verdict(ranges, flavors)
-        return None if found is None else Evidence(found[0], f"installed beside mplint: {found[1]}")
+        return None if found is None else Evidence(found[0], f"installed beside mplint: {found[1]}", of_machine=True)
 
 
 def _verdict(ranges: Mapping[str, Range], flavors: frozenset[Flavor]) -> tuple[Generation | None, str] | None:

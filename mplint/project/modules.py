@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar, cast
 
+from mplint.project.data import MAX_BYTES, MAX_FILES, SUFFIXES, Data, read_data
 from mplint.project.discovery import Exclusions, python_files
 from mplint.project.dynamic import files_run_by
 from mplint.project.imports import imports_of
@@ -53,6 +55,8 @@ class Project:
         self._added: dict[Path | None, tuple[Path, ...]] = {}
         self._closures: dict[Path, frozenset[Path]] = {}
         self._importers: dict[Path, frozenset[Path]] = {}
+        self._settings: dict[Path, Data | None] = {}
+        self._exclusions: Exclusions | None = None
 
     @classmethod
     def at(
@@ -69,11 +73,14 @@ class Project:
         exclusions = Exclusions(
             root, exclude=exclude, extend_exclude=extend_exclude, respect_gitignore=respect_gitignore
         )
-        return cls(root, [*python_files(root, exclusions), *extra], overlay)
+        project = cls(root, [*python_files(root, exclusions), *extra], overlay)
+        project._exclusions = exclusions
+        return project
 
     def edited(self, contents: Mapping[Path, bytes]) -> Project:
         """The project with other contents of some files. What was read of the other files is not read again."""
         other = Project(self.root, self.files, {**self._overlay, **contents})
+        other._exclusions = self._exclusions
         if other.files == self.files:
             changed = set(map(self._own, contents))
             other._layout = self._layout
@@ -160,6 +167,25 @@ class Project:
             tuple(dict.fromkeys(source for one in found for source in one.sources)),
         )
 
+    # Configuration files
+
+    @cached_property
+    def settings_files(self) -> tuple[Path, ...]:
+        """The configuration files under the root."""
+        found = python_files(self.root, self._exclusions or Exclusions(self.root), suffixes=SUFFIXES)
+        return tuple(islice(found, MAX_FILES))
+
+    def settings(self, path: Path) -> Data | None:
+        """What a configuration file under the root says; None where it is none, or cannot be read."""
+        path = absolute(path)
+        if path not in self._settings:
+            try:
+                inside = self.root in path.parents and path.is_file() and path.stat().st_size <= MAX_BYTES
+                self._settings[path] = read_data(path, read_bytes(path)) if inside else None
+            except (OSError, SourceError):
+                self._settings[path] = None
+        return self._settings[path]
+
     # Modules
 
     def module_name(self, path: Path) -> str:
@@ -204,7 +230,7 @@ class Project:
     def file_at(self, name: str, user: Path) -> Path | None:
         """The file that a program in the file `user` means by the path `name`: from its own directory, or the root."""
         for base in (self._own(user).parent, self.root):
-            for ending in ("", ".py"):
+            for ending in ("", ".py", NOTEBOOK):
                 path = absolute(base / (name + ending))
                 if path in self._known:
                     return path

@@ -6,11 +6,13 @@ import ast
 import configparser
 import json
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mplint.project.versions import Range, parse_range
 
@@ -42,6 +44,15 @@ _LOCKED_YAML = re.compile(
     r"^[ \t-]*name:\s*(?P<name>[\w.-]+)\s*\r?\n\s*version:\s*['\"]?(?P<version>[\w.]+)", re.MULTILINE
 )
 _INCLUDE = re.compile(r"^[ \t]*(?:-r|--requirement|-c|--constraint)[ \t=]*(?P<path>[^\s#]+)", re.MULTILINE)
+
+_CELL_INSTALL = re.compile(
+    r"""(?:"|\\n)\s*[!%]\s*(?:\S+ +-m +|uv +)?(?:pip3?|conda|mamba) +install +(?P<what>(?:[^"\\\r\n]|\\")*)"""
+)
+_INSTALL = re.compile(r"\b(?:pip3?|conda|mamba|micromamba)[ \t]+install[ \t]+(?P<what>[^\r\n]*)")
+_IMAGE = re.compile(
+    r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)?(?:\S+/)?tensorflow/tensorflow:(?P<version>\d+\.\d+(?:\.\d+)?)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 _MAX_INCLUDES = 10
 _MAX_BYTES = 8 << 20
@@ -80,6 +91,12 @@ def demands_in(directory: Path) -> tuple[Demand, ...]:
         if requirements:
             demands.append(Demand(path, _combined(requirements)))
     return tuple(demands)
+
+
+def installs_in(notebook: str) -> Mapping[str, Range]:
+    """What the cells of a notebook, given as the text of its file, install: `!pip install tensorflow==2.10`."""
+    lines = (match["what"].replace('\\"', "'") for match in _CELL_INSTALL.finditer(notebook))
+    return _combined(found for line in lines for found in _installed(line))
 
 
 def parse_requirement(text: str, *, bare: str = "==") -> Requirement | None:
@@ -150,6 +167,8 @@ def _files(directory: Path) -> Iterator[tuple[Path, _Reader]]:
         "pylock.toml": _toml_lock,
         "Pipfile.lock": _pipfile_lock,
         "conda-lock.yml": _yaml_lock,
+        "pixi.toml": _pixi,
+        "Dockerfile": _dockerfile,
     }
     for name, reader in declared.items():
         if name in names:
@@ -192,7 +211,14 @@ def _pyproject(path: Path) -> Iterator[Requirement]:
         return
     for group in (*project.get("optional-dependencies", {}).values(), *tables.get("dependency-groups", {}).values()):
         yield from _listed(group)
-    poetry = tables.get("tool", {}).get("poetry", {})
+    tools = tables.get("tool", {})
+    yield from _listed(tools.get("uv", {}).get("dev-dependencies", ()))
+    for group in tools.get("pdm", {}).get("dev-dependencies", {}).values():
+        yield from _listed(group)
+    for environment in tools.get("hatch", {}).get("envs", {}).values():
+        yield from _listed((*environment.get("dependencies", ()), *environment.get("extra-dependencies", ())))
+    yield from _of_pixi(tools.get("pixi", {}))
+    poetry = tools.get("poetry", {})
     for group in poetry.get("group", {}):
         yield from _poetry(tables, ("group", group, "dependencies"))
     yield from _poetry(tables, ("dev-dependencies",))
@@ -222,6 +248,37 @@ def _named(table: Mapping[str, object]) -> Iterator[Requirement]:
                 found = _requirement(name, version, conditional=len(values) > 1)
                 if found is not None:
                     yield found
+
+
+def _pixi(path: Path) -> Iterator[Requirement]:
+    yield from _of_pixi(tomllib.loads(_read(path)))
+
+
+def _of_pixi(table: Mapping[str, Any]) -> Iterator[Requirement]:
+    for part in (table, *table.get("feature", {}).values()):
+        yield from _named({**part.get("dependencies", {}), **part.get("pypi-dependencies", {})})
+
+
+def _dockerfile(path: Path) -> Iterator[Requirement]:
+    """The image of TensorFlow that it starts from, and what it installs by name."""
+    text = re.sub(r"\\\r?\n", " ", _read(path))
+    for match in _IMAGE.finditer(text):
+        yield Requirement("tensorflow", parse_range(f"=={match['version']}.*"))
+    for match in _INSTALL.finditer(text):
+        yield from _installed(match["what"])
+
+
+def _installed(line: str) -> Iterator[Requirement]:
+    """The requirements in what stands behind `pip install`."""
+    try:
+        words = shlex.split(re.split(r"&&|\|\||[;|]\s|\s#", line, maxsplit=1)[0])
+    except ValueError:  # a quote that is not closed
+        return
+    for before, word in zip(("", *words), words, strict=False):
+        if not word.startswith("-") and before not in ("-r", "-c", "-f", "-i", "-e"):
+            found = parse_requirement(word)
+            if found is not None:
+                yield found
 
 
 def _setup_cfg(path: Path) -> Iterator[Requirement]:

@@ -92,6 +92,8 @@ class SourceFile:
         self.text = text
         self.faults: tuple[Syntax, ...] = ()
         """Why parts of the file, which are left out of `text`, are no Python."""
+        self.language: str | None = None
+        """What a notebook is written in where that is not Python: then `text` is empty."""
         self.encoding = encoding
         self.bom = bom
         self._module: cst.Module | None = None

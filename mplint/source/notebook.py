@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import Final
 
 from mplint.source.file import Location, ParseFault, SourceError, SourceFile, Syntax
-from mplint.source.magics import indentation, masked
+from mplint.source.magics import masked, prefixes
 
 SUFFIX: Final = ".ipynb"
 
+_SHEETS: Final = "worksheets"
+"""What format 3 keeps the cells in."""
 _DECODER: Final = json.JSONDecoder(strict=False)
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -45,13 +47,27 @@ class _Cell:
         """The lines of the source, each with its line feed; the last may have none."""
         return _LINE.findall(self.source if isinstance(self.source, str) else "".join(self.source))
 
+    @cached_property
+    def prefixes(self) -> list[str]:
+        """What stands in front of the Python of each line."""
+        return prefixes(self.lines)
+
+    def magic(self, number: int, program: str) -> tuple[int, str]:
+        """The magic in front of the statement of a line, which is `program` without it, and where it stands."""
+        line, statement = self.lines[number][len(self.prefixes[number]) :], program.strip()
+        indent = len(program) - len(program.lstrip())
+        head = line.rstrip().removesuffix(statement)[indent:] if statement and line.rstrip().endswith(statement) else ""
+        return indent, head
+
 
 class Notebook(SourceFile):
     """A notebook. Offsets, rows and columns are those of the program that its code cells make."""
 
     def __init__(self, path: Path, raw: str, *, bom: bool = False) -> None:
         self._raw = raw
-        self._cells = _code_cells(path, raw)
+        content = _content(path, raw)
+        language = _other_language(content.get("metadata"))
+        self._cells = [] if language is not None else _code_cells(raw, content)
         self._mark = "# %% cell"
         while any(self._mark in line for cell in self._cells for line in cell.lines):
             self._mark += "%"
@@ -71,6 +87,7 @@ class Notebook(SourceFile):
             rows += lines
         super().__init__(path, "".join(rows), bom=bom)
         self.faults = tuple(faults)
+        self.language = language
 
     @classmethod
     def from_bytes(cls, path: Path, data: bytes) -> Notebook:
@@ -102,8 +119,10 @@ class Notebook(SourceFile):
         if not self._cells:
             return Location(None, row, column)
         cell, first = self._at(row)
-        outer = indentation(cell.lines)  # which the program is without
-        return Location(cell.number, row - first + 1, column + len(outer) * self.shown(row).startswith(outer))
+        if 0 <= row - first < len(cell.lines):  # what the program is without
+            magic = cell.magic(row - first, self._masked[self._cells.index(cell)][row - first])
+            column += len(magic[1]) * (column > magic[0]) + len(cell.prefixes[row - first])
+        return Location(cell.number, row - first + 1, column)
 
     def shown(self, row: int) -> str:
         """The line as it stands in its cell."""
@@ -148,13 +167,42 @@ class _Writer:
         return self._as_string(lines) if isinstance(self._cell.source, str) else self._as_list(lines)
 
     def _kept(self, before: Sequence[str], after: Sequence[str]) -> Iterator[_Line]:
-        """The lines as they stand in the cell: the old ones as they are, new ones indented as the cell is."""
-        outer = indentation(self._cell.lines)
+        """The lines as they stand in the cell: the old ones as they are, new ones behind what they all stand behind."""
         for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
             if kind == "equal":
                 yield from ((number, self._cell.lines[number]) for number in range(i, j))
-            else:
-                yield from ((None, outer + line if line.strip() else line) for line in after[k:m])
+                continue
+            outer = self._prefix(i, j)
+            became = dict(self._became(before, range(i, j), after[k:m]))
+            for place, line in enumerate(after[k:m]):
+                old = became.get(place)
+                at, magic = (0, "") if old is None else self._cell.magic(old, before[old])
+                prefix = outer if old is None else self._cell.prefixes[old]
+                yield None, f"{prefix}{line[:at]}{magic}{line[at:]}" if line.strip() else line
+
+    def _became(self, before: Sequence[str], old: range, new: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """The places of `new` lines, each with the one of the `old` that it comes from: those where that matters.
+
+        As many lines are the same ones; of others those count in which a magic stands in front of a statement.
+        """
+        if len(new) == len(old):
+            yield from enumerate(old)
+            return
+        free = 0
+        for number in old:
+            at, magic = self._cell.magic(number, before[number])
+            places = [place for place in range(free, len(new)) if new[place][:at].isspace() == bool(at)]
+            if magic and places:
+                found = max(places, key=lambda place: _alike(before[number], new[place]))
+                free = found + 1
+                yield found, number
+
+    def _prefix(self, first: int, end: int) -> str:
+        """What new lines in place of the lines from `first` to `end`, or in front of them, stand behind."""
+        lines = self._cell.lines
+        code = [place for place, line in enumerate(lines) if line.strip()]
+        nearest = next((place for place in reversed(code) if place < max(end, first + 1)), next(iter(code), None))
+        return self._cell.prefixes[nearest] if nearest is not None else ""
 
     def _as_string(self, lines: Sequence[_Line]) -> str:
         before = _raw_lines(self._raw[self._cell.start + 1 : self._cell.end - 1])
@@ -204,6 +252,12 @@ def _fault(path: Path, text: str) -> Syntax | None:
     return None
 
 
+def _alike(one: str, other: str) -> int:
+    """How many characters two lines begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
 def _ended(line: str) -> str:
     return line if line.endswith("\n") else line + "\n"
 
@@ -211,8 +265,8 @@ def _ended(line: str) -> str:
 # -- the file
 
 
-def _code_cells(path: Path, raw: str) -> list[_Cell]:
-    """The code cells of a notebook for Python."""
+def _content(path: Path, raw: str) -> dict[str, object]:
+    """A notebook as JSON says it."""
     try:
         content = json.loads(raw, strict=False)
     except json.JSONDecodeError as error:
@@ -220,36 +274,54 @@ def _code_cells(path: Path, raw: str) -> list[_Cell]:
         raise SourceError(path, problem, row=error.lineno, column=error.colno) from error
     except RecursionError as error:
         raise SourceError(path, "is no notebook: it is nested too deeply; mend or exclude it") from error
-    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
-        old = isinstance(content, dict) and "worksheets" in content
-        raise SourceError(path, "is a notebook of an old format; save it again with Jupyter" if old else
-                          "is no notebook: it has no list of cells; mend or exclude it")  # fmt: skip
-    if not _is_python(content.get("metadata")):
-        return []
-    found: list[_Cell] = []
-    at = _last(_members(raw, _skip(raw, 0)), "cells")
-    for number, (start, _) in enumerate(_items(raw, at), 1):
-        if raw[start] != "{":
-            continue
-        fields = {key: (value, begin, end) for key, value, begin, end in _members(raw, start)}
-        kind, (source, begin, end) = fields.get("cell_type", ("",))[0], fields.get("source", ("", 0, 0))
-        if kind != "code" or not end:
-            continue
-        if isinstance(source, str) or (isinstance(source, list) and all(isinstance(line, str) for line in source)):
-            found.append(_Cell(number, begin, end, source))
-    return found
+    if not isinstance(content, dict) or not any(isinstance(content.get(key), list) for key in ("cells", _SHEETS)):
+        raise SourceError(path, "is no notebook: it has no list of cells; mend or exclude it")
+    return content
 
 
-def _is_python(metadata: object) -> bool:
-    """Whether a notebook is for Python, or does not say for what."""
-    if not isinstance(metadata, dict):
-        return True
+def _code_cells(raw: str, content: Mapping[str, object]) -> list[_Cell]:
+    """The code cells of a notebook."""
+    spans = (
+        _items(raw, _last(_members(raw, _skip(raw, 0)), "cells"))
+        if isinstance(content.get("cells"), list)
+        else _in_sheets(raw)
+    )
+    return [cell for number, (start, _) in enumerate(spans, 1) if (cell := _code_cell(raw, start, number)) is not None]
+
+
+def _in_sheets(raw: str) -> Iterator[tuple[int, int]]:
+    """Where the cells of a notebook in format 3 stand."""
+    for start, _ in _items(raw, _last(_members(raw, _skip(raw, 0)), _SHEETS)):
+        if raw[start] == "{":
+            held = [(begin, value) for key, value, begin, _ in _members(raw, start) if key == "cells"]
+            if held and isinstance(held[-1][1], list):
+                yield from _items(raw, held[-1][0])
+
+
+def _code_cell(raw: str, start: int, number: int) -> _Cell | None:
+    """The cell at `start`, if it is code: its text is its `source`, in format 3 its `input`."""
+    if raw[start] != "{":
+        return None
+    fields = {key: (value, begin, end) for key, value, begin, end in _members(raw, start)}
+    kind, language = (fields.get(key, ("",))[0] for key in ("cell_type", "language"))
+    source, begin, end = fields.get("source") or fields.get("input") or ("", 0, 0)
+    if kind != "code" or not end or language not in ("", "python"):
+        return None
+    if isinstance(source, str):
+        return _Cell(number, begin, end, source)
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        return _Cell(number, begin, end, source)
+    return None
+
+
+def _other_language(metadata: object) -> str | None:
+    """The language that a notebook is for; None where that is Python, or it does not say."""
     for section, key in (("language_info", "name"), ("kernelspec", "language")):
-        held = metadata.get(section)
+        held = metadata.get(section) if isinstance(metadata, Mapping) else None
         language = held.get(key) if isinstance(held, Mapping) else None
         if isinstance(language, str):
-            return language.lower().startswith(("python", "ipython"))
-    return True
+            return None if language.lower().startswith(("python", "ipython")) else language
+    return None
 
 
 def _last(members: Iterator[tuple[str, object, int, int]], wanted: str) -> int:

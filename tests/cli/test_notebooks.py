@@ -78,9 +78,95 @@ def test_a_notebook_imports_the_project(here: Path) -> None:
     assert "precision.py:2" in found[0]["message"]
 
 
+IMPORT = "from tensorflow import keras"
+BUILD = "inputs = keras.Input((8,))\nmodel = keras.Model(inputs, keras.layers.Dense(3)(inputs))\n"
+
+
+def test_a_policy_that_a_notebook_sets_reaches_what_it_imports(here: Path) -> None:
+    (here / "models").mkdir()
+    (here / "models" / "net.py").write_text(
+        f"{IMPORT}\n\n\ndef build():\n    {BUILD.replace(chr(10), chr(10) + '    ')}"
+    )
+    write(here / "book.ipynb", SETTER, "from models.net import build\nbuild()")
+    (found,) = json.loads(mplint("--output-format", "json", ".").stdout)
+    assert (Path(found["filename"]).name, found["cell"], found["location"]["row"]) == ("net.py", None, 6)
+    assert "set at book.ipynb:cell 1:3" in found["message"]
+
+
+GUARDED = f"""\
+{IMPORT}
+
+def main():
+    keras.mixed_precision.set_global_policy("mixed_float16")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    "named", ["setup.py", "setup", "./setup.py", "'setup.py' --half", "-i setup.py", "lib/../setup"]
+)
+def test_a_file_that_is_run_runs_as_a_program(here: Path, named: str) -> None:
+    """Unlike an import, `%run` runs what stands under `if __name__ == "__main__":`."""
+    (here / "setup.py").write_text(GUARDED)
+    write(here / "book.ipynb", f"%run {named}\n{IMPORT}", BUILD)
+    (found,) = json.loads(mplint("--output-format", "json", ".").stdout)
+    assert (Path(found["filename"]).name, found["cell"]) == ("book.ipynb", 3)
+    assert "set at setup.py:4" in found["message"]
+    for otherwise in ("import setup", "%run -n setup.py"):
+        write(here / "book.ipynb", f"{otherwise}\n{IMPORT}", BUILD)
+        assert mplint(".").exit_code == 0
+
+
+def test_what_a_run_file_binds_and_is_given(here: Path) -> None:
+    """Private names, too; with `-i` it sees what the notebook has bound."""
+    (here / "steps").mkdir()
+    (here / "steps" / "build.py").write_text("_outputs = keras.layers.Dense(3)(inputs)\n")
+    write(
+        here / "book.ipynb",
+        f"{SETTER}\ninputs = keras.Input((8,))",
+        "%run -i steps/build\nkeras.Model(inputs, _outputs)",
+    )
+    (found,) = json.loads(mplint("--output-format", "json", ".").stdout)
+    assert Path(found["filename"]).name == "build.py"
+    write(
+        here / "book.ipynb", f"{SETTER}\ninputs = keras.Input((8,))", "%run steps/build\nkeras.Model(inputs, _outputs)"
+    )
+    assert mplint(".").exit_code == 0
+
+
+def test_a_notebook_that_runs_another(here: Path) -> None:
+    write(here / "setup.ipynb", SETTER, "size = 3")
+    write(here / "book.ipynb", f"%run ./setup.ipynb\n{BUILD.replace('3', 'size')}", "%run book.ipynb")
+    (found,) = json.loads(mplint("--output-format", "json", ".").stdout)
+    assert (Path(found["filename"]).name, found["cell"]) == ("book.ipynb", 1)
+    assert "set at setup.ipynb:cell 1:3" in found["message"]
+
+
+def test_a_script_that_was_made_of_a_notebook(here: Path) -> None:
+    (here / "setup.py").write_text(GUARDED)
+    (here / "book.py").write_text(f"get_ipython().run_line_magic('run', 'setup.py')\n{IMPORT}\n{BUILD}")
+    (here / "old.py").write_text(f"get_ipython().magic(u'run setup.py')\n{IMPORT}\n{BUILD}")
+    found = json.loads(mplint("--output-format", "json", ".").stdout)
+    assert [Path(each["filename"]).name for each in found] == ["book.py", "old.py"]
+
+
+def test_a_module_that_only_a_cell_would_write_is_unknown(here: Path) -> None:
+    write(here / "book.ipynb", f"%%writefile precision.py\n{PRECISION}", f"{IMPORT}\nimport precision\n{BUILD}")
+    assert mplint(".").exit_code == 0
+
+
 def test_a_comment_in_a_cell_silences(here: Path) -> None:
     write(here / "book.ipynb", SETTER, MODEL.replace("(inputs))\n", "(inputs))  # noqa: MP102\n"))
     assert mplint(".").exit_code == 0
+
+
+def test_a_notebook_for_another_language_is_passed_over(here: Path) -> None:
+    content = {"cells": [], "metadata": {"kernelspec": {"language": "R"}}, "nbformat": 4, "nbformat_minor": 5}
+    (here / "book.ipynb").write_text(json.dumps(content))
+    assert mplint(".").output == "All checks passed.\n"
+    assert "book.ipynb is a notebook for R: nothing in it was checked\n" in mplint("-v", ".").output
 
 
 def test_what_is_no_notebook_is_a_finding(here: Path) -> None:

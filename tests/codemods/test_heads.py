@@ -110,3 +110,55 @@ m = make()
 
 def test_an_application_in_parentheses_has_no_place_for_a_statement(tmp_path: Path) -> None:
     assert fixes(tmp_path, "m = (keras.applications.MobileNetV2(weights=None))\n") == [None]
+
+
+SHARED = """\
+class Conv(layers.Layer):
+    def __init__(self, filters, **options):
+        super().__init__(**options)
+        self.conv = layers.Conv1D(filters, 3)
+
+    def call(self, x):
+        return self.conv(x)
+
+def dense(x, units, name=None):
+    return layers.Dense(units, name=name)(x)
+
+"""
+BEHIND = "Put a float32 activation behind it"
+IF_NOT_COUNTED = f"{BEHIND}, if nothing counts on the last layer's name or place"
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "expected"),
+    [
+        ("x = Conv(4)(i)\nx = Conv(3, name='p')(x)\nm = keras.Model(i, x)\n", 19, BEHIND),
+        ("x = Conv(4)(i)\nhead = Conv(3, name='p')\nm = keras.Model(i, head(x))\n", 20, BEHIND),
+        ("m = keras.Sequential([i, Conv(4), Conv(3)])\n", 18, BEHIND),
+        ("last = Conv(3)\nm = keras.Sequential([i, Conv(4), last])\n", 18, None),
+        ("m = keras.Sequential([i, Conv(4), Conv(3)])\nm.layers[-1]\n", 18, IF_NOT_COUNTED),
+        ("m = keras.Model(i, dense(dense(i, 4), 3, name='p'))\n", 18, BEHIND),
+        ("m = keras.Model(i, dense(dense(i, 4), 3, 'p'))\n", 18, IF_NOT_COUNTED),
+        ("x = dense(i, 4)\nm = keras.Model(i, [dense(x, 3), dense(x, 2)])\n", 19, IF_NOT_COUNTED),
+        (
+            "x = dense(i, 4)\nm = keras.Model(i, layers.Reshape((4, 3, 1))(dense(x, 3)))\n",
+            19,
+            "Give Reshape dtype float32",
+        ),
+        (
+            "x = i\nfor f in (4, 3):\n    x = dense(x, f)\nm = keras.Model(i, x)\n",
+            16,
+            "Give Dense dtype float32, and see to it that train.py:16 still fits: "
+            "a layer made by the same call, or its result, is used in half precision there",
+        ),
+    ],
+)
+def test_code_that_makes_the_middle_too_stays(body: str, line: int, expected: str | None, tmp_path: Path) -> None:
+    """What is said, and done, belongs to the call that gives the end."""
+    path = tmp_path / "train.py"
+    path.write_text(HEAD + SHARED + body)
+    settings = Settings(root=tmp_path, keras="3")
+    found = analyze(Project(tmp_path, [path]), [path], settings).findings
+    rows = [path.read_text().count("\n", 0, finding.span.start) + 1 for finding in found]
+    fixes = [finding.fix.message if finding.fix is not None else None for finding in found]
+    assert (line, expected) in zip(rows, fixes, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ def build():
     answer = keras.layers.Dense(10, activation="softmax", name="digit")(x)  # one of ten
     return keras.Model(pixels, answer)
 """
+
+
+CELLS = ["%run policy.py\n", "from tensorflow import keras\n\n%time digit = keras.layers.Dense(10)\n"]
+CELLS[1] += "pixels = keras.Input((64,))\nmodel = keras.Model(pixels, digit(pixels))"
+
+
+def notebook() -> bytes:
+    """A notebook whose model ends in half precision, as Jupyter writes it."""
+    code: dict[str, object] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**code, "source": cell.splitlines(keepends=True)} for cell in CELLS]
+    content = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    return (json.dumps(content, indent=1) + "\n").encode()
 
 
 def git(*arguments: str | Path, cwd: Path, status: int = 0, **variables: str | Path) -> str:
@@ -69,6 +82,23 @@ def test_a_hook_that_gets_one_file_knows_the_policy_set_in_another(hooks: Path, 
     assert "policy.py:3" in told, "the message says where the policy comes from"
     assert "policy.py:3:1: MP" not in told
     assert (project / "model.py").read_text(encoding="utf-8") == MODEL
+
+
+def test_a_notebook_is_mended_byte_by_byte_and_other_files_are_none_of_it(
+    hooks: Path, project: Path, tmp_path: Path
+) -> None:
+    (project / "model.py").unlink()
+    (project / "digits.ipynb").write_bytes(notebook())
+    (project / "notes.md").write_text("# Digits\n", encoding="utf-8")
+    git("add", "--all", cwd=project)
+    attempt = (SCRIPTS / "pre-commit", "try-repo", hooks, "mplint-fix", "--verbose", "--files")
+    cache = tmp_path / "cache"
+    told = run(*attempt, "digits.ipynb", "notes.md", cwd=project, status=1, PRE_COMMIT_HOME=cache)
+    assert "files were modified by this hook" in told
+    mended = notebook().replace(b"Dense(10)", b'Dense(10, dtype=\\"float32\\")')
+    assert (project / "digits.ipynb").read_bytes() == mended
+    told = run(*attempt, "notes.md", cwd=project, PRE_COMMIT_HOME=cache)
+    assert "no files to check" in told
 
 
 def test_a_commit_is_mended_and_then_passes(hooks: Path, project: Path, tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ def policies(source: str, generation: str) -> list[str | None]:
             "tf.keras.mixed_precision.set_global_policy('mixed_float16')\nlayers.Dense(1)\ntf.keras.layers.Dense(1)",
             ["float32", "mixed_float16"],
         ),
+        (
+            "2",
+            "import tensorflow as tf\nfrom tensorflow.keras.mixed_precision import experimental\n"
+            "experimental.set_policy(experimental.Policy('mixed_float16', loss_scale=512))\ntf.keras.layers.Dense(1)",
+            ["mixed_float16"],
+        ),
     ],
 )
 def test_copies_of_keras(generation: str, source: str, expected: list[str]) -> None:

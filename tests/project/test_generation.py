@@ -13,6 +13,13 @@ from tests.project.trees import project, write
 TF = "import tensorflow as tf\nmodel = tf.keras.Sequential()\n"
 KERAS = "import keras\nmodel = keras.Sequential()\n"
 SWITCH = "import os\nos.environ['TF_USE_LEGACY_KERAS'] = '1'\n"
+CHOICE = """
+import tensorflow as tf
+if tf.__version__ >= "2.16":
+    import tf_keras as keras
+else:
+    from tensorflow import keras
+"""
 GUIDE = "from tensorflow import keras\nloss = optimizer.get_scaled_loss(loss)\n"
 NEW_LOOP = "import keras\nloss = optimizer.scale_loss(loss)\n"
 
@@ -36,12 +43,17 @@ def test_the_setting_wins(tmp_path: Path) -> None:
         ("import tf_keras\n", "2"),
         ("import tf_keras as keras\nopt.scale_loss(loss)\n", "2"),
         ("try:\n    import tf_keras as keras\nexcept ImportError:\n    from tensorflow import keras\n", "2"),
+        (CHOICE, "2"),
+        (CHOICE.replace("from tensorflow import keras", "import keras"), None),
+        ("try:\n    from keras import ops\nexcept ImportError:\n    ops = None\n", None),
         ("import keras_core as keras\n", "3"),
         ("import keras\nimport tf_keras\n", None),
         ("import keras\nfrom keras import ops\n", "3"),
         (SWITCH + TF, "2"),
         (SWITCH.replace("1", "0") + TF, "3"),
         (SWITCH + KERAS, None),
+        ("import os\nimport tensorflow as tf\nif tf.__version__ >= '2.16':\n    " + SWITCH[10:] + TF, "2"),
+        ("import tensorflow as tf\nif tf.__version__ >= '2.16':\n    x = 1\n" + TF, None),
         (TF, None),
         (KERAS, None),
         (GUIDE, "2"),
@@ -249,3 +261,11 @@ def test_an_unreadable_file_claims_nothing(tmp_path: Path) -> None:
 def test_every_answer_has_a_reason(tmp_path: Path) -> None:
     for text in (TF, KERAS, GUIDE, NEW_LOOP, GUIDE + NEW_LOOP, "import tf_keras\n", "import keras, tf_keras\n"):
         assert found(tmp_path, {"x.py": text}).why
+
+
+def test_a_notebook_says_what_it_installs(tmp_path: Path) -> None:
+    source = '["!pip install tensorflow==2.10\\n", "import tensorflow as tf\\n", "tf.keras.Sequential()"]'
+    cell = f'{{"cell_type": "code", "source": {source}, "metadata": {{}}, "outputs": [], "execution_count": null}}'
+    notebook = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
+    files = {"x.ipynb": notebook, "requirements.txt": "tensorflow>=2.16\n"}
+    assert found(tmp_path, files, "x.ipynb") == Evidence("2", "the notebook installs TensorFlow before 2.16")

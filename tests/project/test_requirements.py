@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mplint.project.requirements import demands_in, parse_requirement
+from mplint.project.requirements import demands_in, installs_in, parse_requirement
 from mplint.project.versions import Range, parse_range
 from tests.project.trees import write
 
@@ -74,6 +74,18 @@ def test_other_requirements(text: str) -> None:
                 "[tool.poetry.dependencies]\nkeras = '<3'\n"
                 "tensorflow = [{version = '2.15.1', platform = 'linux'}, {version = '2.15.1', platform = 'win32'}]\n"
             ),
+        ),
+        ("pyproject.toml", "[tool.uv]\ndev-dependencies = ['tensorflow==2.15.1', 'keras<3']\n"),
+        ("pyproject.toml", "[tool.pdm.dev-dependencies]\nml = ['tensorflow==2.15.1']\nk = ['keras<3']\n"),
+        ("pyproject.toml", "[tool.hatch.envs.default]\ndependencies = ['tensorflow==2.15.1', 'keras<3']\n"),
+        (
+            "pyproject.toml",
+            "[tool.pixi.dependencies]\nkeras = '<3'\n[tool.pixi.pypi-dependencies]\ntensorflow = '2.15.1'\n",
+        ),
+        ("pixi.toml", "[feature.ml.dependencies]\nkeras = '<3'\ntensorflow = {version = '2.15.1', channel = 'x'}\n"),
+        (
+            "Dockerfile",
+            "FROM python:3.11\nRUN apt-get update && \\\n pip install -q tensorflow==2.15.1 'keras<3' -r x.txt\n",
         ),
         ("setup.cfg", "[options]\ninstall_requires =\n    tensorflow==2.15.1\n    keras<3\n"),
         ("setup.cfg", "[options.extras_require]\nml =\n    tensorflow==2.15.1\n    keras<3\n"),
@@ -190,3 +202,25 @@ def test_broken_files_say_nothing(tmp_path: Path, name: str, text: str) -> None:
 
 def test_a_folder_that_does_not_exist_asks_for_nothing(tmp_path: Path) -> None:
     assert demands_in(tmp_path / "nowhere") == ()
+
+
+def test_an_image_of_tensorflow(tmp_path: Path) -> None:
+    write(tmp_path, {"Dockerfile": "ARG X=1\nFROM tensorflow/tensorflow:2.10.0-gpu AS base\nRUN pip install numpy\n"})
+    assert asked(tmp_path) == {"Dockerfile": {"tensorflow": parse_range("==2.10.0.*")}}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("!pip install tensorflow==2.10", {"tensorflow": "==2.10"}),
+        ("%pip install -q 'tensorflow<2.16' keras", {"tensorflow": "<2.16", "keras": ""}),
+        ('! python -m pip install --upgrade \\"keras>=3\\" numpy && echo keras==2', {"keras": ">=3"}),
+        ("!uv pip install tf-keras", {"tf-keras": ""}),
+        ("# !pip install tensorflow==2.10", {}),
+        ("print('!pip install keras==2')", {}),
+        ("!pip install -r tensorflow", {}),
+    ],
+)
+def test_what_a_notebook_installs(line: str, expected: dict[str, str]) -> None:
+    notebook = f'{{"cells": [{{"cell_type": "code", "source": ["x = 1\\n", "{line}"]}}]}}'
+    assert installs_in(notebook) == {name: parse_range(specifier) for name, specifier in expected.items()}

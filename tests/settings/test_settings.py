@@ -49,6 +49,10 @@ def test_every_setting_can_be_configured(tmp_path: Path) -> None:
         cache-dir = ".cache"
         [per-file-ignores]
         "tests/" = ["MP1"]
+        [per-file-keras]
+        "old/" = 2
+        [per-file-assume-policy]
+        "lib/" = "mixed_float16"
     """
     settings = Settings.load(configured(tmp_path, text))
     assert selected(settings) == ["MP001", "MP101", "MP201"]
@@ -222,3 +226,58 @@ def test_what_a_later_select_emptied_names_it_as_its_source(tmp_path: Path) -> N
     configured(tmp_path, 'ignore = ["MP102"]\n')
     settings = Settings.load(tmp_path, overrides={"select": ["MP1"]})
     assert (settings.ignore, settings.origins["ignore"]) == ((), "--select")
+
+
+PER_FILE = """
+    keras = "3"
+    assume-policy = "mixed_bfloat16"
+    [per-file-keras]
+    "legacy/*" = "2"
+    "legacy/new.py" = "auto"
+    [per-file-assume-policy]
+    "lib/" = "mixed_float16"
+    "lib/tests/" = "none"
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "keras", "policy"),
+    [
+        ("legacy/a.py", ("2", "legacy/*"), ("mixed_bfloat16", None)),
+        ("legacy/new.py", ("auto", "legacy/new.py"), ("mixed_bfloat16", None)),
+        ("lib/deep/a.py", ("3", None), ("mixed_float16", "lib/")),
+        ("lib/tests/a.py", ("3", None), (None, "lib/tests/")),
+    ],
+)
+def test_settings_by_file(tmp_path: Path, file: str, keras: tuple[str, str], policy: tuple[str, str]) -> None:
+    settings = Settings.load(configured(tmp_path, PER_FILE))
+    assert settings.keras_for(tmp_path / file) == keras
+    assert settings.assumed_for(tmp_path / file) == policy
+    assert settings.assumed_policies == {"mixed_float16", "mixed_bfloat16"}
+
+
+def test_a_flag_wins_over_what_the_file_says_of_some_files(tmp_path: Path) -> None:
+    configured(tmp_path, PER_FILE)
+    settings = Settings.load(tmp_path, overrides={"keras": "3"})
+    assert settings.keras_for(tmp_path / "legacy" / "a.py") == ("3", None)
+    assert settings.assumed_for(tmp_path / "lib" / "a.py") == ("mixed_float16", "lib/")
+    settings = Settings.load(tmp_path, ['assume-policy = "float16"'])
+    assert settings.assumed_for(tmp_path / "lib" / "a.py") == ("float16", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('per-file-keras = "2"', "expects a table of `PATTERN = VALUE`, not '2'"),
+        ('per-file-keras = { "old/" = "1" }', "`per-file-keras`: `old/` cannot be '1'; known: 2, 3, auto"),
+        (
+            'per-file-assume-policy = { "x" = "mixed_float" }',
+            "`x` cannot be 'mixed_float'; did you mean `mixed_float16`?",
+        ),
+        ('per-file-kera = { "x" = "2" }', "there is no setting `per-file-kera`; did you mean `per-file-keras`?"),
+    ],
+)
+def test_mistakes_by_file(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(MplintError) as error:
+        Settings.load(configured(tmp_path, text))
+    assert message in str(error.value)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,13 +61,19 @@ STYLES: dict[str, bytes] = {
 }
 
 
+def validate(data: bytes) -> None:
+    """Jupyter's own word on a notebook."""
+    nbformat.validate(nbformat.reads(data.decode("utf-8-sig"), as_version=4))  # type: ignore[no-untyped-call]
+
+
 def read(data: bytes) -> Notebook:
     return Notebook.from_bytes(PATH, data)
 
 
 def test_the_program() -> None:
     assert read(STYLES["in one line"]).text == (
-        "# %% cell 2\npass\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
+        "# %% cell 2\npass\n"
+        "from tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
         "# %% cell 4\n#\n#\n"
         "# %% cell 5\ninputs = keras.Input((8,))  # é\nfiles = get_ipython().getoutput()\n"
         "model = keras.Model(inputs, keras.layers.Dense(3)(inputs))\n"
@@ -117,6 +124,7 @@ def test_lines_come_and_go(style: str) -> None:
     for cell in (*old["cells"], *new["cells"]):
         del cell["source"]
     assert old == new
+    validate(before.encode(text))
 
 
 def test_the_style_of_new_lines_is_that_of_the_others() -> None:
@@ -154,6 +162,21 @@ def test_a_change_over_the_end_of_a_cell_is_refused() -> None:
         before.encode(before.text.replace("# %% cell 4\n", ""))
 
 
+def test_the_third_format() -> None:
+    """Its cells lie in sheets, and their text is the `input`."""
+    code = {"cell_type": "code", "collapsed": False, "language": "python", "metadata": {}, "outputs": []}
+    sheets = [
+        {"cells": [{"cell_type": "heading", "level": 1, "source": ["x ="]}, {**code, "input": ["x = 1\n", "!ls"]}]},
+        {"cells": [{**code, "input": "y = 2"}, {**code, "input": "z <- 3", "language": "R"}], "metadata": {}},
+    ]
+    data = json.dumps({"metadata": {"name": ""}, "nbformat": 3, "nbformat_minor": 0, "worksheets": sheets}).encode()
+    before = read(data)
+    assert before.text == "# %% cell 2\nx = 1\npass\n# %% cell 3\ny = 2\n"
+    written = before.encode(before.text.replace("y = 2", "y = 4"))
+    assert written == data.replace(b"y = 2", b"y = 4")
+    validate(written)
+
+
 def test_other_languages_hold_no_program() -> None:
     assert read(json.dumps(book(language="R")).encode()).text == ""
 
@@ -163,7 +186,7 @@ def test_other_languages_hold_no_program() -> None:
     [
         (b"{", "is no notebook: "),
         (b"[]", "it has no list of cells"),
-        (b'{"worksheets": []}', "of an old format"),
+        (b'{"cells": {}}', "it has no list of cells"),
         (b"\xff", "is no UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
     ],
@@ -213,3 +236,88 @@ def test_a_cell_may_be_indented_as_a_whole() -> None:
 
 def test_await_at_the_top() -> None:
     assert not read(json.dumps(book([("code", "x = await f()\n")])).encode()).faults
+
+
+OUTPUTS: tuple[dict[str, object], ...] = (
+    {"output_type": "stream", "name": "stdout", "text": ["x0 = 1\n", "\u2028 \u0000 é"]},
+    {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgo="}},
+    {"output_type": "error", "ename": "E", "evalue": "\\", "traceback": ['\x1b[0;31m"source": [', "]"]},
+)
+KINDS = st.sampled_from(["code", "code", "code", "markdown", "raw"])
+LINES = (
+    "{0} = 'é'\n",
+    "    {0} = '\\\\'\n",
+    '# {0} "\u2028" \U0001f600\n',
+    "%time {0} = 1\n",
+    "    %timeit -n 3 {0}()\n",
+    "!ls {0}\n",
+    "{0}(\r\n",
+    "\n",
+)
+
+
+@st.composite
+def notebooks(draw: st.DrawFn) -> tuple[dict[str, object], list[str]]:
+    """A notebook as nbformat takes it, and the names that its code uses, each once."""
+    cells: list[dict[str, object]] = []
+    names: list[str] = []
+    for number, kind in enumerate(draw(st.lists(KINDS, max_size=5))):
+        lines = draw(st.lists(st.sampled_from(LINES), max_size=5))
+        written = [line.format(f"name{number}{chr(97 + place)}") for place, line in enumerate(lines)]
+        if written and written[-1].strip() and draw(st.booleans()):
+            written[-1] = written[-1].rstrip("\r\n")
+        cell: dict[str, object] = {"cell_type": kind, "id": f"c{number}", "metadata": {"tags": ["source", "{"]}}
+        if kind == "code":
+            cell |= {
+                "execution_count": draw(st.sampled_from([None, 7])),
+                "outputs": draw(st.sampled_from([[], OUTPUTS])),
+            }
+            names += [name for place, line in enumerate(written) if (name := f"name{number}{chr(97 + place)}") in line]
+        cell["source"] = written if draw(st.booleans()) else "".join(written)
+        cells.append(dict(draw(st.permutations(list(cell.items())))))
+    rest = {"metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}}, "nbformat": 4}
+    content = {"cells": cells, "nbformat_minor": 5, **rest}
+    return dict(draw(st.permutations(list(content.items())))), names
+
+
+@given(
+    notebooks(),
+    st.sampled_from([None, 0, 1, 4, "\t"]),
+    st.sampled_from([(", ", ": "), (",", ":"), (" ,", " : ")]),
+    st.booleans(),
+    st.booleans(),
+    st.data(),
+)
+def test_in_whatever_style_only_changed_lines_change(
+    made: tuple[dict[str, object], list[str]],
+    indent: int | str | None,
+    separators: tuple[str, str],
+    ascii_only: bool,
+    windows: bool,
+    data: st.DataObject,
+) -> None:
+    content, names = made
+    text = json.dumps(content, indent=indent, separators=separators, ensure_ascii=ascii_only)
+    raw = (text.replace("\n", "\r\n") if windows else text).encode()
+    before = read(raw)
+    assert before.encode(before.text) == raw
+    known = [name for name in names if name in before.text]
+    changed = data.draw(st.lists(st.sampled_from(known), unique=True)) if known else []
+    program, wanted = before.text, raw
+    for name in changed:
+        program = program.replace(name, f"NEW{name}")
+        wanted = wanted.replace(name.encode(), f"NEW{name}".encode())
+    written = before.encode(program)
+    assert written == wanted
+    validate(written)
+
+
+def test_a_magic_in_front_of_a_statement_stays() -> None:
+    """It has a place in its line, too, that positions count."""
+    cell = "if x:\n    %time y = f(1)\n%timeit -n 3 g(2)\n"
+    before = read(json.dumps(book([("code", cell)])).encode())
+    assert before.text == "# %% cell 1\nif x:\n    y = f(1)\ng(2)\n"
+    assert before.location(before.text.index("f(1)")) == Location(1, 2, 15)
+    assert before.location(before.text.index("g(2)")) == Location(1, 3, 14)
+    written = json.loads(before.encode(before.text.replace("f(1)\n", "f(3)\n    z = y\n").replace("g(2)", "g(4)")))
+    assert "".join(written["cells"][0]["source"]) == ("if x:\n    %time y = f(3)\n    z = y\n%timeit -n 3 g(4)\n")

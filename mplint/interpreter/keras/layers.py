@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments, call_function
+from mplint.interpreter.candidates import is_precise
 from mplint.interpreter.classes import class_attribute, method_of
 from mplint.interpreter.keras import policies, structures, tensors, wrappers
 from mplint.interpreter.keras.binding import bind
@@ -87,6 +88,8 @@ def _policy_of(m: Machine, instance: Instance, bound: dict[str, Value], argument
     if keras_base_of(m, instance) in _DATA_DTYPES:  # Keras 2 takes the dtype of the data for a policy
         data = Const("float32") if value is None or value == NONE else value
         return default if m.generation == "3" else Policy(tensors.dtype_of(m, data)), False
+    if isinstance(value, Unknown) and any(is_precise(candidate.value) for candidate in value.candidates):
+        value = m.settle(value)
     return policies.as_policy(m, value, default), value is not None and value != NONE
 
 
@@ -125,7 +128,7 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
         m.state.set((layer.address, "@output"), output)
         if info is None or info.place != place:  # not a Sequential running its own layers
             m.taken_from(layer)
-    m.record(LayerCalled(layer, place, inputs, output, m.caller is not None or symbolic))
+    m.record(LayerCalled(layer, place, inputs, output, m.caller is not None or symbolic, m.context))
     for part in m.parts(output):
         if isinstance(part, Tensor):
             m.trace.tensors.count(place, part.dtype is not None)

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, commands, options, python, standard
+from mplint.interpreter import arrays, candidates, mappings, objects, python, records, sequences, standard, versions
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.configuration import argparse, commands, dataclasses, files, typer
+from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.keras import (
     applications,
     calling,
@@ -32,6 +34,7 @@ from mplint.interpreter.values import (
     Array,
     Class,
     Const,
+    Dict,
     DType,
     Function,
     Instance,
@@ -244,7 +247,6 @@ _SETTINGS: Final[dict[str, Callable[[Machine, Api, Arguments, Place], Value]]] =
 """What depends on the copy of Keras that it was written from."""
 _HANDLERS: Final[dict[str, standard.Handler]] = {
     **standard.HANDLERS,
-    **commands.HANDLERS,
     "builtins.abs": _absolute,
     strategies.CURRENT: strategies.current,
     "keras.backend.dtype": _dtype,
@@ -261,6 +263,10 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "tensorflow.dtypes.as_dtype": _as_dtype,
     "tensorflow.identity": standard.identity,
     "tensorflow.stop_gradient": standard.identity,
+    "importlib.metadata.version": versions.version,
+    "importlib_metadata.version": versions.version,
+    "keras.version": versions.version_of_keras,
+    **versions.PARSERS,
     "tensorflow.no_op": lambda m, arguments, place: NONE,
 }
 
@@ -277,8 +283,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
             return call_function(m, own, arguments.behind(callee), place, in_call=inside)
     if info_of(m, callee) is not None:
         return calling.call(m, callee, arguments, place)
-    if commands.is_app(callee):
-        return commands.run_app(m, callee, place)
+    if callee.cls == typer.APPLICATION:
+        return typer.run_application(m, callee, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
         return UNKNOWN
     for value in arguments.values():
@@ -288,10 +294,16 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
-    if isinstance(receiver, Instance) and receiver.cls == options.PARSER:
-        return options.method(m, receiver, name, arguments, place)
-    if commands.is_app(receiver):
-        return commands.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == argparse.PARSER:
+        return argparse.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and mappings.is_of_library(receiver):
+        return configuration.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == mappings.PARSER:
+        return files.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == dataclasses.PARSER:
+        return dataclasses.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION:
+        return typer.method(m, receiver, name, arguments, place)
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
         return strategies.method(m, receiver, name, arguments, place)
     match receiver:
@@ -304,7 +316,7 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Function():
             if name == "__call__":
                 return m.call(receiver, arguments, place)
-            return commands.method(m, receiver, name, arguments, place)
+            return commands.method(m, receiver, name, arguments, place) or UNKNOWN
         case Class() if name == "mro" or name.startswith("super."):
             return UNKNOWN
         case Class() if name == "from_config":
@@ -312,7 +324,12 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Super():
             return UNKNOWN
         case Unknown():
-            return unseen(m, receiver, arguments)
+            if name == "get" and arguments.args and arguments.sure:  # of a mapping, most likely
+                named = derived("item", receiver, arguments.args[0])
+                if named.symbol is not None:
+                    return candidates.or_else(named, arguments.get("default", 1))
+            result = unseen(m, derived("attribute", receiver, name), arguments)
+            return candidates.through(receiver, result, lambda value: python.method(m, value, name, arguments, place))
         case _:
             return python.method(m, receiver, name, arguments, place)
 
@@ -323,6 +340,8 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name == "super.__init__" and base is not None:
             calling.initialise(m, receiver, base, arguments, place)
             return NONE
+        if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):
+            return _dict_method(m, receiver, name.removeprefix("super."), arguments, place)
         result = unseen(m, UNKNOWN, arguments)
         return NONE if name in ("super.__init__", "super.build", "super.compile") else result
     info = info_of(m, receiver)
@@ -353,9 +372,31 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         return UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
         return UNKNOWN
+    if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):
+        return _dict_method(m, receiver, name, arguments, place)
+    taken = records.method(m, receiver, name, arguments, place)
+    if taken is not None:
+        return taken
     for value in arguments.values():
         m.escape(value)
     return UNKNOWN
+
+
+def _dict_method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method that an object of a class of the program has from `dict`."""
+    held = Dict(receiver.address)
+    match name, arguments.args:
+        case "__init__", _:
+            objects.fill(m, receiver, arguments, place)
+            return NONE
+        case "__getitem__", (key,):
+            found = sequences.lookup(m.entries(held), key)
+            return UNKNOWN if found is None else found
+        case "__setitem__", (key, value):
+            m.put_entries(held.address, sequences.updated(m.entries(held), sequences.entry(key, value)))
+            return NONE
+        case _:
+            return python.method(m, held, name, arguments, place)
 
 
 def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:

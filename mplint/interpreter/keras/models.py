@@ -161,7 +161,7 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
         m.record(ModelUsed(model))
     symbolic = True if any(tensor.symbolic for tensor in inputs) else (False if inputs else None)
     result = _wrapped(m, model, outputs(m, model, arguments, place), inputs, place, symbolic)
-    m.record(LayerCalled(model, place, inputs, result, inner))
+    m.record(LayerCalled(model, place, inputs, result, inner, m.context))
     return result
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from mplint import keras_api
 from mplint.interpreter.values import FALSE, Api, Array, Const, Value
 from mplint.keras_api import Kind
+from mplint.project.claims import PRIVATE_MODULES
 
 _CONSTANTS: Final[dict[str, Value]] = {
     "typing.TYPE_CHECKING": FALSE,
@@ -30,9 +31,26 @@ def is_callable(path: str) -> bool:
     return path.startswith("builtins.") or keras_api.kind(path) not in _VALUES
 
 
+def is_object(path: str) -> bool:
+    """Whether there certainly is something that is true and not None at `path`."""
+    return is_callable(path) or keras_api.kind(path) is Kind.MODULE
+
+
 def is_known(path: str) -> bool:
     """Whether the table has `path`."""
     return keras_api.kind(path) is not None
+
+
+def is_missing(spelled: str, generation: str) -> bool:
+    """Whether the copy of Keras that the name `spelled` is written from surely lacks it in this generation."""
+    if not spelled.startswith(("keras.", "tf_keras.", "tensorflow.")):
+        return False
+    copy = keras_api.copy_of(spelled)
+    if copy == "tensorflow.python.keras":
+        return False
+    private = next(iter(spelled.partition(".src.")[2].split(".")), "")
+    living = keras_api.generations(spelled) or {each for each in PRIVATE_MODULES if private in PRIVATE_MODULES[each]}
+    return bool(living) and ("2" if copy == "tf_keras" else generation) not in living
 
 
 def constant(path: str) -> Value | None:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _FLOATX: Final = (GLOBAL, "floatx")
 _HELD: Final = (GLOBAL, "@policy held")
 """Whether a policy was set: then `set_floatx` does not change it any more."""
+_PLAIN: Final = frozenset({"keras.DTypePolicy", "keras.FloatDTypePolicy", "keras.mixed_precision.experimental.Policy"})
+"""Policies that are their name: one of the first releases, too. Others quantize, or are a mapping."""
 _REASSIGNED: Final = "@reassigned"
 """The field of a layer or model in a graph that runs under another policy than when the graph was made."""
 _DEFAULT: Final = Policy("float32")
@@ -107,9 +109,11 @@ def _wrong_name(m: Machine, value: Value | None, use: keras_api.Use) -> str | No
 def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """`Policy(name)`."""
     value = arguments.get("name", 0)
+    if isinstance(value, Unknown):
+        value = m.settle(value)
     if value is None:
         return Policy(None)
-    if callee.path not in ("keras.DTypePolicy", "keras.FloatDTypePolicy"):
+    if callee.path not in _PLAIN:
         return Policy(None)
     if not check_name(m, value, "constructor", place):
         return Policy(None)
@@ -150,7 +154,7 @@ def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
         value = arguments.get("name", 0) or arguments.get("value", 0)
     if isinstance(value, Choice):
         value = m.choose(value, place)
-    if isinstance(value, Unknown) and value.symbol is not None:
+    if isinstance(value, Unknown):
         value = m.settle(value)
     if not check_name(m, value, "setter", place):
         if m.raised and isinstance(value, Const) and keras_api.is_refused(str(value.value), "setter", m.generation):
@@ -216,6 +220,8 @@ def set_floatx(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     Keras 3 also keeps the one that the first layer was made under.
     """
     value = arguments.get("floatx", None) or arguments.get("value", 0)
+    if isinstance(value, Unknown):
+        value = m.settle(value)
     m.state.set(_FLOATX, value if value is not None else UNKNOWN)
     held = m.state.get(_HELD) == TRUE
     if m.generation == "3":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import containers
+from mplint.interpreter import candidates, containers
+from mplint.interpreter.calls import Arguments
 from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Unknown, Value, choice, derived
 
 if TYPE_CHECKING:
-    from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
 
 ENVIRON: Final = Api("os.environ")
@@ -56,8 +57,10 @@ def get(m: Machine, arguments: Arguments, place: Place) -> Value:
         return UNKNOWN
     if found is not None:
         return found
-    given = derived("call", Api("os.environ.get"), *arguments.args)
-    return Unknown(given.symbol, (default,)) if isinstance(default, Const) and default != NONE else given
+    given = derived("call", Api("os.environ.get"), *arguments.args[:1])
+    if given.symbol is None or not isinstance(default, Const) or default == NONE:
+        return given
+    return candidates.likely(given.symbol, [default])
 
 
 def item(m: Machine, key: Value) -> Value:
@@ -97,3 +100,40 @@ def update(m: Machine, arguments: Arguments, place: Place) -> Value:
     for name, held in arguments.keywords:
         write(m, Const(name), held)
     return NONE
+
+
+_READER: Final = Api("mplint.environment")
+"""The object of a library that reads the environment."""
+
+
+def _reader(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`environs.Env()`."""
+    return _READER
+
+
+def _read(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`env("NAME", default)`, `decouple.config("NAME", default=…, cast=…)`."""
+    if arguments.get("cast") == Api("builtins.bool"):
+        return _read_bool(m, arguments, place)
+    return get(m, arguments, place)
+
+
+def _read_bool(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`env.bool("NAME", default)`."""
+    found = get(m, Arguments(arguments.args[:1]), place)
+    return candidates.switch(found.symbol) if isinstance(found, Unknown) and found.symbol is not None else UNKNOWN
+
+
+HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
+    "os.environ.get": get,
+    "os.environ.pop": pop,
+    "os.environ.setdefault": set_default,
+    "os.environ.update": update,
+    "os.getenv": get,
+    "decouple.config": _read,
+    "environ.Env": _reader,
+    "environs.Env": _reader,
+    _READER.path: _read,
+    **{f"{_READER.path}.{name}": _read for name in ("str", "int", "float", "enum")},
+    f"{_READER.path}.bool": _read_bool,
+}

@@ -1,0 +1,161 @@
+"""What mplint knows of a file before any rule is asked: which Keras it is for, which policies reach it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mplint.analysis import evidence_of, without_collector
+from mplint.interpreter.exploration import explore, is_script, related
+from mplint.interpreter.program import Program
+from mplint.interpreter.reach import Reach
+from mplint.interpreter.reasons import Reason, Reasons, steps
+from mplint.interpreter.roots import functions
+from mplint.interpreter.trace import LayerMade, PolicySet
+from mplint.interpreter.values import HALF_POLICIES, Place, Policy
+from mplint.interpreter.world import World
+from mplint.project.generation import Evidence
+from mplint.project.modules import Project
+from mplint.settings import Settings
+from mplint.source.file import ParseFault, SourceError
+from mplint.source.stack import on_deep_stack
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A half-precision policy that holds in a file: the program that sets it, where, and the way from there."""
+
+    policy: str
+    program: str
+    set_at: str
+    condition: str | None
+    trace: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is known of one file."""
+
+    path: Path
+    keras: Evidence
+    assumed: str | None
+    """The policy that is taken as set in it."""
+    assumed_why: str
+    policies: tuple[Reached, ...]
+    programs: tuple[str, ...]
+    """The programs that it is part of."""
+    uses_keras: bool
+    problem: str = ""
+    """Why it cannot be read, where that is so."""
+
+
+def explain(project: Project, targets: Sequence[Path], settings: Settings) -> list[Explanation]:
+    """What is known of each of the files `targets`."""
+    with without_collector():
+        return on_deep_stack(lambda: list(_Explainer(project, targets, settings).run()))
+
+
+class _Explainer:
+    def __init__(self, project: Project, targets: Sequence[Path], settings: Settings) -> None:
+        self._project = project
+        self._targets = targets
+        self._settings = settings
+        self._program = Program(project)
+        found = explore(self._program, targets, self._generations, lambda path: settings.assumed_for(path)[0])
+        self._worlds = found.worlds
+        self._reasons = Reasons(found.worlds, project)
+        self._reach = Reach(project)
+
+    def run(self) -> Iterator[Explanation]:
+        for path in self._targets:
+            policy, pattern = self._settings.assumed_for(path)
+            by = "assume-policy says so" if pattern is None else f"per-file-assume-policy says so for {pattern}"
+            yield Explanation(
+                path,
+                evidence_of(self._project, path, self._settings),
+                policy,
+                by if policy is not None or pattern is not None else "",
+                tuple(self._reached(path)),
+                tuple(self._reasons.name(program) for program in self._programs(path)),
+                self._reach.reaches_keras(path),
+                self._problem(path),
+            )
+
+    def _generations(self, path: Path) -> tuple[str, ...]:
+        found = evidence_of(self._project, path, self._settings).generation
+        return (found,) if found is not None else ("2", "3")
+
+    def _programs(self, path: Path) -> list[Path]:
+        project = self._project
+        return [
+            entry
+            for entry in related(project, [path])
+            if is_script(project, entry) and (entry == path or not project.is_test(entry))
+        ]
+
+    def _problem(self, path: Path) -> str:
+        try:
+            self._project.source(path).module  # noqa: B018 - raises what is wrong
+        except SourceError as error:
+            return error.problem
+        except ParseFault as fault:
+            return str(fault)
+        return ""
+
+    # -- policies
+
+    def _reached(self, path: Path) -> Iterator[Reached]:
+        """The policies that hold where the file makes layers; where it makes none, those of the programs around it."""
+        best: dict[tuple[Path, Place, str], tuple[int, World, Policy, Place]] = {}
+        for world, policy, at in self._made.get(path) or self._around(path):
+            if policy.name in HALF_POLICIES and policy.name is not None and policy.set_by:
+                key = self._reasons.home(world, policy).path, policy.set_by[0], policy.name
+                distance = self._reasons.distance(world, policy, at)
+                if key not in best or distance < best[key][0]:
+                    best[key] = distance, world, policy, at
+        for home, setter, name in sorted(best, key=lambda key: (key[0], self._reasons.row_of(key[1]), key[2])):
+            _, world, policy, at = best[home, setter, name]
+            reason = self._reasons.reason(world, policy, at)
+            if reason is not None:
+                yield self._as_reached(name, home, reason)
+
+    def _as_reached(self, name: str, program: Path, reason: Reason) -> Reached:
+        row_of, condition = self._reasons.row_of, reason.condition
+        return Reached(
+            name,
+            self._reasons.name(program),
+            row_of(reason.setting.place),
+            None if condition is None else str(condition),
+            tuple(steps(reason, row_of)),
+        )
+
+    @cached_property
+    def _made(self) -> dict[Path, list[tuple[World, Policy, Place]]]:
+        """The policies under which each file makes layers that ask for none."""
+        found: dict[Path, dict[tuple[World, Policy], Place]] = {}
+        for world in self._worlds:
+            for event in world.trace.events:
+                if isinstance(event, LayerMade) and not event.asked:
+                    found.setdefault(event.place.source.path, {}).setdefault((world, event.policy), event.place)
+        return {path: [(*key, at) for key, at in made.items()] for path, made in found.items()}
+
+    def _around(self, path: Path) -> Iterator[tuple[World, Policy, Place]]:
+        """The policies that the programs set which the file is part of."""
+        for world in self._worlds:
+            set_here = dict.fromkeys(event.policy for event in world.trace.events if isinstance(event, PolicySet))
+            if set_here and (path == world.path or path in self._project.closure(world.path)):
+                at = self._entered(world, path)
+                if at is not None:
+                    yield from ((world, policy, at) for policy in set_here)
+
+    def _entered(self, world: World, path: Path) -> Place | None:
+        """A place in the function of the file that the shortest way leads to; else the file as a whole."""
+        try:
+            source = self._project.source(path)
+            nodes = [node for _, node in functions(source.module) if node in world.machine.ways]
+        except (SourceError, ParseFault):
+            return None
+        nearest = min(nodes, key=lambda node: world.machine.ways[node].depth, default=None)
+        return Place(source, source.module if nearest is None else nearest.body)

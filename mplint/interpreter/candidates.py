@@ -1,0 +1,202 @@
+"""Values that an unknown is likely to have: where they come from, and what an expression makes of them.
+
+An option that an author gives choices or a default is unknown, and yet not anything.  Each of its candidates is what it
+is under a condition, and what is computed of it keeps that condition: `"mixed_" + args.precision` is "mixed_float16"
+where `args.precision == "float16"`, so that all that hangs on one option stays together in a world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.values import (
+    FALSE,
+    HALF_POLICIES,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Candidate,
+    Const,
+    DType,
+    Entries,
+    Instance,
+    Policy,
+    Symbol,
+    Unknown,
+    Value,
+    choice,
+    derived,
+    is_member,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_MAX: Final = 16
+"""An unknown with more candidates than this is not computed with."""
+
+
+def likely(symbol: Symbol, values: Iterable[Value], *, closed: bool = False) -> Unknown:
+    """The unknown `symbol`, which is probably one of `values`; certainly, where it is `closed`."""
+    different = tuple(dict.fromkeys(values))
+    symbol = Symbol(*symbol.parts, domain=different if closed else ())
+    return Unknown(symbol, tuple(Candidate(value, Symbol("Equal", symbol, value)) for value in different), closed)
+
+
+def switch(symbol: Symbol) -> Unknown:
+    """The unknown `symbol`, which is True or False."""
+    return Unknown(symbol, (Candidate(TRUE, symbol), Candidate(FALSE, symbol, False)), closed=True)
+
+
+def as_switch(value: Value) -> Value:
+    """What reading a text as a boolean gives: anything where the text is known, too, for it is read by rules."""
+    return switch(value.symbol) if isinstance(value, Unknown) and value.symbol is not None else UNKNOWN
+
+
+def is_precise(value: object) -> bool:
+    """Whether `value` names half precision."""
+    match value:
+        case Const(value=str(name)) | DType(name=name) | Policy(name=str(name)):
+            return name in HALF_POLICIES
+        case _:
+            return False
+
+
+def through(source: Value, result: Value, function: Callable[[Value], Value]) -> Value:
+    """The unknown `result` of `function(source)`, with what it is for each candidate of `source`."""
+    if not isinstance(source, Unknown) or not isinstance(result, Unknown) or not source.candidates:
+        return result
+    if len(source.candidates) > _MAX:
+        return result
+    made: list[Candidate] = []
+    closed = source.closed
+    for candidate in source.candidates:
+        value = function(candidate.value)
+        if is_plain(value):
+            made.append(Candidate(value, candidate.symbol, candidate.holds))
+        elif candidate.value != NONE:  # most that is done to None raises
+            closed = False
+    return _one_of(result.symbol, tuple(made), closed)
+
+
+def is_plain(value: Value) -> bool:
+    """Whether `value` is one that a candidate may be: it stands for itself wherever it is."""
+    return isinstance(value, (Const, DType, Policy)) or is_member(value)
+
+
+def _one_of(symbol: Symbol | None, candidates: tuple[Candidate, ...], closed: bool) -> Value:
+    """The unknown `symbol`, which has these candidates; what decides it, where that is one condition alone."""
+    if not candidates:
+        return Unknown(symbol)
+    values = [candidate.value for candidate in candidates]
+    if closed:
+        if all(value == values[0] for value in values):
+            return values[0]
+        for outcome in (TRUE, FALSE):
+            if values.count(outcome) == 1 and set(values) == {TRUE, FALSE}:
+                decisive = candidates[values.index(outcome)]
+                decided = switch(decisive.symbol)
+                return decided if decisive.holds is (outcome == TRUE) else derived("not", decided)
+    return Unknown(symbol if symbol is not None else Symbol("likely", *candidates), candidates, closed)
+
+
+def or_else(found: Value, default: Value | None) -> Value:
+    """What is asked for with a default: `found`, which is not known, or that."""
+    if default is None:
+        return found
+    if not isinstance(found, Unknown) or found.symbol is None or not is_plain(default):
+        return choice([found, default])
+    if any(candidate.value == default for candidate in found.candidates):
+        return found
+    return Unknown(found.symbol, (*found.candidates, Candidate(default, Symbol("Equal", found.symbol, default))))
+
+
+_VALUES: Final = "values"
+
+
+def values_of(source: Value) -> Value:
+    """What the values of a mapping that is not known stand for: each is an item of `source`."""
+    return derived(_VALUES, source)
+
+
+def source_of(value: Value) -> Symbol | None:
+    """The mapping whose values `value` stands for."""
+    if isinstance(value, Unknown) and value.symbol is not None and value.symbol.parts[0] == _VALUES:
+        inner = value.symbol.parts[1]
+        return inner if isinstance(inner, Symbol) else None
+    return None
+
+
+def under(value: Value, key: Value) -> Value:
+    """The value under `key`, where `value` stands for those of a mapping that is not known."""
+    symbol = source_of(value)
+    return value if symbol is None else derived("item", Unknown(symbol), key)
+
+
+def looked_up(key: Value, entries: Entries, default: Value | None = None) -> Value | None:
+    """`{…}[key]` for a key that is not known, in a dict that speaks of precision; None of others.
+
+    Where `default` is None, a key that is not there raises.
+    """
+    if not isinstance(key, Unknown) or key.symbol is None or entries.rest is not None or entries.optional:
+        return None
+    held = [value for _, value in entries.pairs] + ([default] if default is not None else [])
+    if len(held) > _MAX or not any(map(is_precise, held)) or not all(map(is_plain, held)):
+        return None
+    made = [
+        Candidate(value, condition.symbol, condition.holds)
+        for name, value in entries.pairs
+        if (condition := _under(key, name)) is not None
+    ]
+    if default is not None and not (key.closed and len(made) == len(key.candidates)):
+        made.append(Candidate(default, Symbol("missing", key.symbol, *(name for name, _ in entries.pairs))))
+    return _one_of(None, tuple(made), closed=True)
+
+
+def _under(key: Unknown, name: Value) -> Candidate | None:
+    """The condition under which `key` is `name`; None where it never is."""
+    for candidate in key.candidates:
+        if candidate.value == name:
+            return candidate
+    if key.closed or key.symbol is None:
+        return None
+    if isinstance(name, Const) and isinstance(name.value, bool):
+        return Candidate(name, key.symbol, name.value)
+    return Candidate(name, Symbol("Equal", key.symbol, name))
+
+
+def member_of(members: Iterable[tuple[Value, Instance]], wanted: Value, symbol: Symbol) -> Value:
+    """`SomeEnum(wanted)`: the member of a value that is not known."""
+    if not isinstance(wanted, Unknown) or wanted.symbol is None:
+        return likely(symbol, [member for _, member in members], closed=True)
+    made = [
+        Candidate(member, condition.symbol, condition.holds)
+        for value, member in members
+        if (condition := _under(wanted, value)) is not None
+    ]
+    return _one_of(symbol, tuple(made), closed=True)
+
+
+_RANK: Final = {"mixed_float16": 0, "float16": 1, "mixed_bfloat16": 2, "bfloat16": 3}
+
+
+def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates, those of half precision first: few conditions can be split on."""
+
+    def rank(candidate: Candidate) -> int:
+        match candidate.value:
+            case Const(value=str(name)) | DType(name=name) | Policy(name=str(name)):
+                return _RANK.get(name, len(_RANK))
+            case _:
+                return len(_RANK)
+
+    return sorted(candidates, key=rank)
+
+
+def note_comparison(m: Machine, value: Value, other: Value) -> None:
+    """Note that the program compares an unknown with a constant: it may be that."""
+    if not isinstance(value, Unknown) or value.symbol is None or not isinstance(other, Const):
+        return
+    if isinstance(other.value, (str, int)) and not isinstance(other.value, bool):
+        m.program.note_comparison(value.symbol, other)

@@ -1,0 +1,281 @@
+"""`argparse`: what a parser is told about an option says which values it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter import candidates, namespaces, sequences
+from mplint.interpreter.calls import Arguments
+from mplint.interpreter.classes import is_enum, members
+from mplint.interpreter.configuration import dataclasses
+from mplint.interpreter.trace import Escaped
+from mplint.interpreter.values import (
+    FALSE,
+    NEVER,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Api,
+    Class,
+    Const,
+    Dict,
+    Entries,
+    Fields,
+    Instance,
+    List,
+    Place,
+    Range,
+    Symbol,
+    Tuple,
+    Unknown,
+    Value,
+    choice,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+PARSER: Final = Api("argparse.ArgumentParser")
+NAMESPACE: Final = Api("argparse.Namespace")
+_COMMANDS: Final = "@commands"
+"""The field of a parser that says into which option its subcommand is put."""
+_OF: Final = "@of"
+"""The field of a subcommand's parser, or of what makes them: the parser that it belongs to."""
+_OPTIONS: Final = "{}"
+_DEFAULTS: Final = "@defaults"
+_OPEN: Final = "@open"
+"""The field of a parser that may know options which nobody saw."""
+_SWITCHES: Final = (Const("store_true"), Const("store_false"))
+_SILENT: Final = (Const("help"), Const("version"))
+
+
+def parser(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`argparse.ArgumentParser(…)`."""
+    made = Instance(m.allocate(place, "parser"), PARSER)
+    m.put_entries(made.address, Entries())
+    m.state.set((made.address, _DEFAULTS), Entries())
+    parents = arguments.get("parents")
+    if not arguments.sure:
+        m.state.set((made.address, _OPEN), TRUE)
+    elif parents is not None:
+        _inherit(m, made, sequences.iterate(m, parents, place))
+    return made
+
+
+def _inherit(m: Machine, made: Instance, parents: Tuple) -> None:
+    """A parser knows the options of its `parents`."""
+    for parent in parents.items:
+        if not isinstance(parent, Instance) or parent.cls != PARSER:
+            m.state.set((made.address, _OPEN), TRUE)
+            continue
+        for name in (_OPTIONS, _DEFAULTS):
+            m.state.set((made.address, name), sequences.updated(_held(m, made, name), _held(m, parent, name)))
+        if m.state.get((parent.address, _OPEN)) is not None:
+            m.state.set((made.address, _OPEN), TRUE)
+    if parents.rest is not None:
+        m.state.set((made.address, _OPEN), TRUE)
+
+
+def namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`argparse.Namespace(…)`."""
+    made = Instance(m.allocate(place, "options"), NAMESPACE)
+    given = arguments.named()
+    namespaces.update(m, Fields(made), Entries(given.pairs, None, given.optional))
+    if not arguments.sure or arguments.args:
+        namespaces.note_loose(m, Fields(made))
+    return made
+
+
+def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a parser (groups add to it as well), or of a subcommand's."""
+    owner = _owner(m, receiver)
+    match name:
+        case "add_argument":
+            _add(m, owner, arguments, place)
+            return UNKNOWN
+        case "add_argument_group" | "add_mutually_exclusive_group":
+            return receiver
+        case "add_subparsers":
+            m.state.set((owner.address, _OPEN), TRUE)
+            dest = arguments.get("dest")
+            if isinstance(dest, Const) and isinstance(dest.value, str):
+                m.state.set((owner.address, _COMMANDS), dest)
+                _put(m, owner, _OPTIONS, dest.value, Unknown(Symbol("option", place, dest.value), (), closed=True))
+                _put(m, owner, _DEFAULTS, dest.value, NONE)
+            return _below(m, owner, place)
+        case "add_parser":
+            _add_command(m, owner, arguments)
+            return _below(m, owner, place)
+        case "set_defaults":
+            _set_defaults(m, owner, arguments, several=owner != receiver)
+            return NONE
+        case "parse_args" | "parse_known_args":
+            parsed = _parsed(m, owner, arguments, place)
+            return parsed if name == "parse_args" else Tuple((parsed, UNKNOWN))
+        case "add_arguments":  # of simple_parsing
+            _add_dataclass(m, owner, arguments, place)
+            return NONE
+        case "error" | "exit":
+            return NEVER
+        case _:
+            return UNKNOWN
+
+
+def _add_dataclass(m: Machine, owner: Instance, arguments: Arguments, place: Place) -> None:
+    """`parser.add_arguments(Config, dest="config")`."""
+    cls, dest = arguments.get("dataclass", 0), arguments.get("dest", 1)
+    if isinstance(cls, Class) and isinstance(dest, Const) and isinstance(dest.value, str):
+        _put(m, owner, _OPTIONS, dest.value, dataclasses.parsed(m, cls, place))
+        _put(m, owner, _DEFAULTS, dest.value, UNKNOWN)
+    else:
+        m.state.set((owner.address, _OPEN), TRUE)
+
+
+def _below(m: Machine, owner: Instance, place: Place) -> Instance:
+    made = Instance(m.allocate(place, "subcommands"), PARSER)
+    m.state.set((made.address, _OF), owner)
+    return made
+
+
+def _owner(m: Machine, receiver: Instance) -> Instance:
+    """The parser whose options these are: those of all subcommands are its."""
+    found = m.state.get((receiver.address, _OF))
+    return found if isinstance(found, Instance) else receiver
+
+
+def _add_command(m: Machine, owner: Instance, arguments: Arguments) -> None:
+    dest, name = m.state.get((owner.address, _COMMANDS)), arguments.get("name", 0)
+    if not isinstance(dest, Const) or not isinstance(dest.value, str):
+        return
+    held = sequences.lookup(_held(m, owner, _OPTIONS), dest)
+    if isinstance(held, Unknown) and held.symbol is not None:
+        known = [candidate.value for candidate in held.candidates]
+        sure = held.closed and isinstance(name, Const)
+        more = candidates.likely(held.symbol, [*known, *([name] if isinstance(name, Const) else [])], closed=sure)
+        _put(m, owner, _OPTIONS, dest.value, more)
+
+
+def _parsed(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:
+    made = Instance(m.allocate(place, "options"), NAMESPACE)
+    line = arguments.get("args", 0)
+    words = sequences.iterate(m, line, place) if isinstance(line, (List, Tuple)) else Tuple((), UNKNOWN)
+    if words.items or words.rest is not None or line == NONE or arguments.get("namespace", 1) is not None:
+        held = _held(m, receiver, _OPTIONS)
+    else:  # no words at all: each option is what it is by default
+        held = _held(m, receiver, _DEFAULTS)
+    for key, value in held.pairs:
+        if isinstance(key, Const):
+            m.put(made.address, str(key.value), value)
+    escaped = any(isinstance(e, Escaped) and e.address is receiver.address for e in m.trace.events)
+    if escaped or m.state.get((receiver.address, _OPEN)) is not None or held.rest is not None:
+        namespaces.note_loose(m, Fields(made))
+    return made
+
+
+def _held(m: Machine, receiver: Instance, name: str) -> Entries:
+    found = m.state.get((receiver.address, name))
+    return found if isinstance(found, Entries) else Entries()
+
+
+def _put(m: Machine, receiver: Instance, name: str, dest: str, value: Value) -> None:
+    more = Entries(((Const(dest), value),))
+    m.state.set((receiver.address, name), sequences.updated(_held(m, receiver, name), more))
+
+
+def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> None:
+    names = [value.value for value in arguments.args if isinstance(value, Const) and isinstance(value.value, str)]
+    given, action = arguments.get("dest"), arguments.get("action")
+    if isinstance(given, Const) and isinstance(given.value, str):
+        dest = given.value
+    elif names:
+        longest = next((name for name in names if name.startswith("--")), names[0])
+        dest = longest.lstrip("-").replace("-", "_")
+    else:
+        m.state.set((receiver.address, _OPEN), TRUE)
+        return
+    if action in _SILENT:
+        return
+    earlier = sequences.lookup(_held(m, receiver, _DEFAULTS), Const(dest))  # by `set_defaults`, or of another option
+    default = arguments.get("default")
+    if default is None:
+        default = FALSE if action == Const("store_true") else TRUE if action == Const("store_false") else NONE
+        default = default if earlier is None else earlier
+    _put(m, receiver, _DEFAULTS, dest, _converted(m, default, arguments, place) if arguments.sure else UNKNOWN)
+    needed = arguments.get("required") == TRUE or (bool(names) and not names[0].startswith("-"))
+    symbol = Symbol("option", place, dest)
+    there = sequences.lookup(_held(m, receiver, _OPTIONS), Const(dest))
+    if isinstance(there, Unknown) and there.candidates and there.symbol is not None:  # several options for one name
+        symbol = there.symbol
+    made = _option(m, arguments, default, symbol, place, needed=needed)
+    if isinstance(there, Unknown) and there.candidates:
+        both = [each.value for each in (*there.candidates, *made.candidates)]
+        made = candidates.likely(symbol, both, closed=there.closed and made.closed)
+    _put(m, receiver, _OPTIONS, dest, made)
+
+
+def _option(m: Machine, arguments: Arguments, default: Value, symbol: Symbol, place: Place, *, needed: bool) -> Unknown:
+    """The unknown value of an option, with what `add_argument` says about it."""
+    action, choices, kind = arguments.get("action"), arguments.get("choices"), arguments.get("type")
+    if action in _SWITCHES or (action == Api("argparse.BooleanOptionalAction") and isinstance(default, Const)):
+        return candidates.switch(symbol) if default != NONE or action in _SWITCHES else Unknown(symbol)
+    if action is not None and action not in (Const("store"), Const("store_const")):
+        return Unknown(symbol)
+    many = arguments.get("nargs")
+    if many is not None and many != Const("?"):
+        return Unknown(symbol)
+    constant = arguments.get("const")
+    found = [] if constant is None else [constant]
+    closed = action == Const("store_const")
+    if isinstance(choices, (List, Tuple, Dict, Class, Range)):
+        listed = sequences.iterate(m, choices, place)
+        found += listed.items
+        closed = listed.rest is None
+    elif isinstance(kind, Class) and is_enum(kind):
+        found += members(m, kind).items
+        closed = True
+    if default != NONE or (closed and not needed):
+        found.append(_converted(m, default, arguments, place) if kind is not None else default)
+    known = [value for value in found if candidates.is_plain(value)]
+    return candidates.likely(symbol, known, closed=closed and arguments.sure and len(known) == len(found))
+
+
+def _converted(m: Machine, default: Value, arguments: Arguments, place: Place) -> Value:
+    """A default as it is found: a text is read as one of the command line is, by `type`."""
+    kind = arguments.get("type")
+    if isinstance(default, Const) and not isinstance(default.value, str):
+        return default
+    if isinstance(default, Instance):
+        return default
+    return default if kind is None or kind == NONE else m.call(kind, Arguments((default,)), place)
+
+
+def _set_defaults(m: Machine, receiver: Instance, arguments: Arguments, *, several: bool) -> None:
+    """`set_defaults(dest=value)`: of options that there are, and of names that are no options.
+
+    Where there are `several` parsers of subcommands, which of them says so is not known.
+    """
+    for name, value in arguments.keywords:
+        there = sequences.lookup(_held(m, receiver, _OPTIONS), Const(name))
+        _put(m, receiver, _DEFAULTS, name, value if there is None else UNKNOWN)
+        if isinstance(there, Unknown) and there.symbol is not None:
+            values = [candidate.value for candidate in there.candidates]
+            fresh = [value] if candidates.is_plain(value) else []
+            closed = there.closed and bool(fresh)
+            _put(m, receiver, _OPTIONS, name, candidates.likely(there.symbol, [*values, *fresh], closed=closed))
+        else:
+            _put(m, receiver, _OPTIONS, name, choice([there, value]) if several and there is not None else value)
+    if not arguments.sure:
+        m.state.set((receiver.address, _OPEN), TRUE)
+        m.put_entries(receiver.address, Entries((), UNKNOWN))
+        m.state.set((receiver.address, _DEFAULTS), Entries((), UNKNOWN))
+
+
+HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
+    PARSER.path: parser,
+    NAMESPACE.path: namespace,
+    "configargparse.ArgParser": parser,
+    "configargparse.ArgumentParser": parser,
+    "jsonargparse.ArgumentParser": parser,
+    "simple_parsing.ArgumentParser": parser,
+}

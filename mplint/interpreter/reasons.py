@@ -1,0 +1,312 @@
+"""Why a policy holds at a place: where it is set, under which condition, and how it gets there."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import libcst as cst
+
+from mplint.interpreter.code import dotted
+from mplint.interpreter.frames import Context
+from mplint.interpreter.trace import PolicySet
+from mplint.interpreter.values import Const, Place, Policy, Symbol
+from mplint.interpreter.world import World
+from mplint.project.modules import Project
+from mplint.source.file import SourceFile
+from mplint.source.walk import walk
+
+_LONGEST: Final = 48
+"""A longer condition is shortened."""
+_EXITS: Final = (cst.Return, cst.Raise, cst.Continue, cst.Break)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What is not known beforehand, and decides whether something is done: a test, and whether it must hold.
+
+    `chosen` says that the test is the value itself: the name of the policy.
+    """
+
+    test: Place
+    holds: bool
+    chosen: bool = False
+
+    def __str__(self) -> str:
+        text = f"`{_text(self.test, _LONGEST)}`"
+        if self.chosen:
+            return f"if {text} says so"
+        return f"under `if {text[1:]}" if self.holds else f"unless {text}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step on the way of a policy: a call or an import, and the condition under which it is taken."""
+
+    place: Place
+    what: str
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a policy holds at a place: the steps to where it is set, the setting, and the steps from there."""
+
+    to_setter: tuple[Step, ...]
+    setting: Step
+    to_place: tuple[Step, ...]
+    through: Step | None
+    """The most telling of the steps to the place: the last out of another file, else the last; None without need."""
+
+    @property
+    def condition(self) -> Condition | None:
+        """The innermost unknown condition under which the policy is set."""
+        found = (step.condition for step in (self.setting, *reversed(self.to_setter)))
+        return next((condition for condition in found if condition is not None), None)
+
+
+class Reasons:
+    """Why policies hold, as the finished worlds of a program show it."""
+
+    def __init__(self, worlds: Sequence[World], project: Project) -> None:
+        self._worlds = worlds
+        self._project = project
+        self._rows: dict[tuple[Path, Path], Place | None] = {}
+
+    @cached_property
+    def _settings(self) -> dict[tuple[Place, str | None], dict[World, Context]]:
+        """For each place that sets a policy, and its name, the worlds that do it, and the first context in each."""
+        found: dict[tuple[Place, str | None], dict[World, Context]] = {}
+        for world in self._worlds:
+            for event in world.trace.events:
+                if isinstance(event, PolicySet):
+                    found.setdefault((event.place, event.policy.name), {}).setdefault(world, event.context)
+        return found
+
+    def distance(self, world: World, policy: Policy, at: Place) -> int:
+        """How many calls lead to where the policy is set, and to the place."""
+        if not policy.set_by:
+            return 0
+        contexts = (self._setting(world, policy, policy.set_by[0])[1], self._way(world, at))
+        return sum(context.depth for context in contexts if context is not None)
+
+    def reason(self, world: World, policy: Policy, at: Place) -> Reason | None:
+        """Why `policy` holds at `at` in `world`; None where nothing sets it."""
+        if not policy.set_by:
+            return None
+        setter = policy.set_by[0]
+        home, context = self._setting(world, policy, setter)
+        calls = _calls(context.sites() if context is not None else [])
+        ways = _calls(way.sites() if (way := self._way(world, at)) is not None else [])
+        shared = 0
+        while shared < min(len(calls), len(ways)) and calls[shared] is ways[shared]:
+            shared += 1
+        start = (calls or [setter])[0].source.path
+        within = (ways or [at])[0].source.path
+        to_setter = tuple(_call(home, site) for site in calls)
+        to_place = (*self._imports(start, within), *(_call(world, site) for site in ways[shared:]))
+        condition = next(_around(home, setter), None)
+        if condition is None and not any(step.condition for step in to_setter):
+            condition = self._choice(home, policy, setter)
+        same = _function(setter) is _function(at) and setter.source is at.source
+        away = [step for step in to_place if step.place.source is not at.source]
+        return Reason(
+            to_setter,
+            Step(setter, f"sets {policy.name}", condition),
+            to_place,
+            None if same or not to_place else (away or to_place)[-1],
+        )
+
+    def home(self, world: World, policy: Policy) -> World:
+        """The world in which `policy` was set: `world`, or another one from which it is borrowed."""
+        return self._setting(world, policy, policy.set_by[0])[0]
+
+    def _setting(self, world: World, policy: Policy, setter: Place) -> tuple[World, Context | None]:
+        """The world in which the policy was set, and the context: another one where this one only borrows it."""
+        found = self._settings.get((setter, policy.name), {})
+        home = world if world in found else next(iter(found), world)
+        return home, found.get(home)
+
+    def _way(self, world: World, at: Place) -> Context | None:
+        """The shortest way into the function around `at`."""
+        function = _function(at)
+        return world.machine.ways.get(function) if function is not None else None
+
+    # -- the condition
+
+    def _choice(self, world: World, policy: Policy, setter: Place) -> Condition | None:
+        """The one condition without which something else would be set there."""
+        for other in self._worlds:
+            if (other.path, other.entry, other.generation) != (world.path, world.entry, world.generation):
+                continue
+            differing = [symbol for symbol, held in world.decisions.items() if other.decisions.get(symbol) is not held]
+            if len(differing) == 1 and other not in self._settings.get((setter, policy.name), {}):
+                symbol = differing[0]
+                asked = world.machine.program.tests.get(symbol)
+                if asked is not None:
+                    test, holds = asked
+                    return Condition(test, world.decisions[symbol] is holds)
+                if _is_name(symbol, policy) and world.decisions[symbol] and isinstance(setter.node, cst.Call):
+                    argument = next((arg.value for arg in setter.node.args), None)
+                    return Condition(Place(setter.source, argument), True, True) if argument is not None else None
+        return None
+
+    # -- imports
+
+    def _imports(self, start: Path, end: Path) -> Iterator[Step]:
+        """The imports that lead from one file to another; none where there is no such way."""
+        before: dict[Path, Path] = {}
+        waiting = deque([start])
+        while waiting and end not in before and start != end:
+            here = waiting.popleft()
+            for path in sorted(self._project.imports(here)):
+                if path not in before and path != start:
+                    before[path] = here
+                    waiting.append(path)
+        chain = [end]
+        while chain[-1] in before:
+            chain.append(before[chain[-1]])
+        for importer, imported in zip(chain[:0:-1], chain[-2::-1], strict=True):
+            if (importer, imported) not in self._rows:
+                self._rows[importer, imported] = _import_of(self._project, importer, imported)
+            place = self._rows[importer, imported]
+            if place is not None:
+                yield Step(place, f"imports {self.name(imported)}")
+
+    def name(self, path: Path) -> str:
+        """A file as messages call it."""
+        root = self._project.root
+        return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+    def row_of(self, place: Place) -> str:
+        """The file and the row of a place, for a message."""
+        return f"{self.name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
+
+
+def described(reason: Reason, policy: Policy, row_of: Callable[[Place], str]) -> str:
+    """The reason in some words, for the end of a message."""
+    text = f"{policy.name} is set at {row_of(reason.setting.place)}"
+    condition = reason.condition
+    if condition is not None:
+        text += f" {condition}"
+        if _function(condition.test) is not _function(reason.setting.place):
+            text += f" ({row_of(condition.test)})"
+    if reason.through is not None:
+        verb, _, name = reason.through.what.partition(" ")
+        what = "" if verb == "calls" else "the import of "
+        text += f", reaches here through {what}{name} ({row_of(reason.through.place)})"
+    return text
+
+
+def steps(reason: Reason, row_of: Callable[[Place], str]) -> Iterator[str]:
+    """The whole way, a line a step: where it is done, what, and under which condition."""
+    for step in (*reason.to_setter, reason.setting, *reason.to_place):
+        condition = step.condition
+        under = "" if condition is None else f" {condition}"
+        if condition is not None and _function(condition.test) is not _function(step.place):
+            under += f" ({row_of(condition.test)})"
+        yield f"{row_of(step.place)} {step.what}{under}"
+
+
+def _calls(sites: Sequence[Place]) -> list[Place]:
+    """The calls among the sites of a context; the others are passes of loops."""
+    return [site for site in sites if isinstance(site.node, cst.Call)]
+
+
+def _call(world: World, site: Place) -> Step:
+    assert isinstance(site.node, cst.Call)
+    return Step(site, f"calls {_name(site.source, site.node.func)}", next(_around(world, site), None))
+
+
+def _name(source: SourceFile, called: cst.BaseExpression) -> str:
+    """What to call a function or object that is called: the last name, `Net` of `models.Net(3)(x)`."""
+    match called:
+        case cst.Name():
+            return called.value
+        case cst.Attribute():
+            return called.attr.value
+        case cst.Call():
+            return _name(source, called.func)
+        case _:
+            return _text(Place(source, called), 24)
+
+
+def _function(place: Place) -> cst.CSTNode | None:
+    """The function around a place, whatever its class; None at the top level."""
+    current = place.source.parent(place.node)
+    while current is not None and not isinstance(current, (cst.FunctionDef, cst.Lambda)):
+        current = place.source.parent(current)
+    return current
+
+
+def _around(world: World, place: Place) -> Iterator[Condition]:
+    """The unknown conditions in its function under which `place` is run, innermost first."""
+    unknown = world.machine.unknown_tests
+    node: cst.CSTNode = place.node
+    parent = place.source.parent(node)
+    while parent is not None and not isinstance(parent, (cst.FunctionDef, cst.Lambda)):
+        if isinstance(parent, (cst.IndentedBlock, cst.Module)):
+            for statement in _before(parent, node):
+                if isinstance(statement, cst.If) and statement.test in unknown and _leaves(statement):
+                    yield _condition(place.source, statement.test, holds=False)
+        elif isinstance(parent, (cst.If, cst.IfExp)) and node is not parent.test and parent.test in unknown:
+            yield _condition(place.source, parent.test, holds=node is parent.body)
+        node, parent = parent, place.source.parent(parent)
+
+
+def _before(parent: cst.IndentedBlock | cst.Module, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    """The statements before `node` in its block, the nearest first."""
+    return list(itertools.takewhile(lambda other: other is not node, parent.body))[::-1]
+
+
+def _condition(source: SourceFile, test: cst.BaseExpression, *, holds: bool) -> Condition:
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, holds = test.expression, not holds
+    return Condition(Place(source, test), holds)
+
+
+def _leaves(statement: cst.If) -> bool:
+    """Whether an `if` leaves the function or the loop, and does nothing otherwise."""
+    last = statement.body.body[-1] if statement.body.body and statement.orelse is None else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, _EXITS)
+
+
+def _is_name(symbol: Symbol, policy: Policy) -> bool:
+    return symbol.parts[0] == "Equal" and symbol.parts[-1] == Const(policy.name)
+
+
+def _import_of(project: Project, importer: Path, imported: Path) -> Place | None:
+    """The first import in one file that brings another."""
+    source = project.source(importer)
+    for node in walk(source.module):
+        if isinstance(node, (cst.Import, cst.ImportFrom)) and imported in _brought(project, importer, node):
+            return Place(source, node)
+    return None
+
+
+def _brought(project: Project, importer: Path, node: cst.Import | cst.ImportFrom) -> Iterator[object]:
+    level = len(node.relative) if isinstance(node, cst.ImportFrom) else 0
+    base = dotted(node.module) if isinstance(node, cst.ImportFrom) and node.module is not None else ""
+    names = [base] if base or level else []
+    if not isinstance(node.names, cst.ImportStar):
+        names += [".".join(part for part in (base, dotted(alias.name)) if part) for alias in node.names]
+    for name in names:
+        parts = name.split(".")
+        for count in range(1 if name else 0, len(parts) + 1) if not level else (len(parts),):
+            yield project.resolve(".".join(parts[:count]), level, importer)
+
+
+def _text(place: Place, longest: int) -> str:
+    """The source of an expression on one line, shortened at the end."""
+    span = place.source.span(place.node)
+    text = " ".join(place.source.text[span.start : span.end].split())
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest].rpartition(' ')[0] or text[:longest]} …"

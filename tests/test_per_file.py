@@ -1,0 +1,95 @@
+"""What is configured for some files only: the generation of Keras, and a policy that is taken as set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mplint.analysis import analyze, evidence_of
+from mplint.project import generation
+from mplint.project.modules import Project
+from mplint.settings import Settings
+
+LIBRARY = """
+from tensorflow import keras
+from tensorflow.keras import layers
+
+
+def build(classes):
+    inputs = keras.Input((8,))
+    outputs = layers.Dense(classes, activation="softmax")(inputs)
+    return keras.Model(inputs, outputs)
+"""
+APP = """
+from lib.models import build
+
+model = build(10)
+model.compile("adam", "mse")
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed beside mplint would say which Keras it is."""
+    monkeypatch.setattr(generation, "_installed", dict)
+
+
+def found(root: Path, files: dict[str, str], **settings: object) -> list[tuple[str, str, str | None]]:
+    contents = {root / name: text.encode() for name, text in files.items()}
+    configured = Settings.load(root, isolated=True, overrides=settings)
+    report = analyze(Project(root, list(contents), contents), list(contents), configured)
+    return [(finding.path.relative_to(root).as_posix(), finding.code, finding.keras) for finding in report.findings]
+
+
+FILES = {"lib/__init__.py": "", "lib/models.py": LIBRARY, "other.py": LIBRARY.replace("build", "make")}
+
+
+@pytest.mark.parametrize("app", [{}, {"app.py": APP}])
+def test_a_policy_is_assumed_in_some_files(tmp_path: Path, app: dict[str, str]) -> None:
+    """In a file that other files use as well: those run in float32."""
+    files = {**FILES, **app}
+    assert found(tmp_path, files, per_file_assume_policy={"lib/": "mixed_float16"}) == [
+        ("lib/models.py", "MP101", None)
+    ]
+    assert found(tmp_path, files) == []
+    both = [("lib/models.py", "MP101", None), ("other.py", "MP101", None)]
+    assert found(tmp_path, files, assume_policy="mixed_float16") == both
+    but = {"assume_policy": "mixed_float16", "per_file_assume_policy": {"/*.py": "none"}}
+    assert found(tmp_path, files, **but) == both[:1]
+
+
+def test_what_is_assumed_of_a_program_goes_where_it_calls(tmp_path: Path) -> None:
+    files = {**FILES, "app.py": APP}
+    assert found(tmp_path, files, per_file_assume_policy={"app.py": "mixed_float16"}) == [
+        ("lib/models.py", "MP101", None)
+    ]
+
+
+def test_a_policy_that_a_program_sets_goes_before_what_is_assumed(tmp_path: Path) -> None:
+    setter = "import tensorflow as tf\ntf.keras.mixed_precision.set_global_policy('float32')\n"
+    assert found(tmp_path, {"app.py": setter + LIBRARY}, per_file_assume_policy={"*.py": "mixed_float16"}) == []
+
+
+def test_the_generation_of_some_files(tmp_path: Path) -> None:
+    """`set_floatx` after the first layer changes the policy in Keras 2 alone."""
+    text = """
+from tensorflow import keras
+keras.layers.Dense(1)
+keras.backend.set_floatx("float16")
+keras.layers.Dense(1)
+"""
+    files = {"legacy/a.py": text, "new/b.py": text}
+    assert found(tmp_path, files) == []
+    assert found(tmp_path, files, per_file_keras={"legacy/": "2", "new/": "3"}) == [("legacy/a.py", "MP402", "2")]
+
+
+def test_a_file_has_the_generation_that_is_configured_for_all_that_import_it(tmp_path: Path) -> None:
+    files = {"shared.py": LIBRARY, "legacy/a.py": "import shared\n", "legacy/b.py": "import shared\n"}
+    contents = {tmp_path / name: text.encode() for name, text in files.items()}
+    settings = Settings(root=tmp_path, per_file_keras=(("legacy/", "2"),))
+    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    assert (evidence.generation, evidence.why) == ("2", "per-file-keras says 2 for legacy/, which imports it")
+    contents[tmp_path / "new.py"] = b"import shared\n"
+    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    assert evidence.why != "per-file-keras says 2 for legacy/, which imports it"

@@ -1,0 +1,229 @@
+"""Where a policy comes from, under which condition, and how it reaches what is reported."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from mplint.analysis import analyze
+from mplint.findings import Finding
+from mplint.project.modules import Project
+from mplint.settings import Settings
+
+NET = """
+from tensorflow import keras
+from tensorflow.keras import layers
+
+
+def head(x, classes):
+    return layers.Dense(classes, activation="softmax")(x)
+
+
+def build_model(classes):
+    inputs = keras.Input((8,))
+    return keras.Model(inputs, head(inputs, classes))
+"""
+TRAIN = """
+import argparse
+from tensorflow import keras
+from models.net import build_model
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", action="store_true")
+parser.add_argument("--fp32", action="store_true")
+parser.add_argument("--policy", default="mixed_float16")
+args = parser.parse_args()
+
+
+def half():
+    keras.mixed_precision.set_global_policy("mixed_float16")
+
+
+def unless_asked():
+    if args.fp32:
+        return
+    keras.mixed_precision.set_global_policy("mixed_float16")
+
+
+def main():
+    SETTING
+    model = build_model(10)
+    model.compile("adam", "mse")
+
+
+if __name__ == "__main__":
+    main()
+"""
+HERE = "reaches here through build_model (train.py:{row})"
+
+
+def found(root: Path, files: dict[str, str]) -> list[Finding]:
+    contents = {root / name: text.encode() for name, text in files.items()}
+    settings = Settings(root=root, keras="3")
+    return list(analyze(Project(root, list(contents), contents), list(contents), settings).findings)
+
+
+def trained(root: Path, setting: str) -> Finding:
+    """What is found where the program sets its policy by the statements `setting`."""
+    text = TRAIN.replace("    SETTING\n", textwrap.indent(setting, "    "))
+    (finding,) = found(root, {"train.py": text, "models/net.py": NET, "models/__init__.py": ""})
+    return finding
+
+
+def reason(finding: Finding) -> str:
+    """What stands in brackets at the end of the message."""
+    return finding.message.partition(" (")[2].removesuffix(")")
+
+
+SET = 'keras.mixed_precision.set_global_policy("mixed_float16")\n'
+
+
+@pytest.mark.parametrize(
+    ("setting", "origin"),
+    [
+        (SET, "mixed_float16 is set at train.py:24"),
+        (f"if args.amp:\n    {SET}", "mixed_float16 is set at train.py:25 under `if args.amp`"),
+        (f"if not args.fp32:\n    {SET}", "mixed_float16 is set at train.py:25 unless `args.fp32`"),
+        (f"if args.fp32:\n    pass\nelse:\n    {SET}", "mixed_float16 is set at train.py:27 unless `args.fp32`"),
+        (f"if not args.amp:\n    pass\nelse:\n    {SET}", "mixed_float16 is set at train.py:27 under `if args.amp`"),
+        (
+            f"if args.fp32:\n    pass\nelif args.amp:\n    {SET}",
+            "mixed_float16 is set at train.py:27 under `if args.amp`",
+        ),
+        (
+            f"if args.policy != 'x':\n    if args.amp:\n        {SET}",
+            "mixed_float16 is set at train.py:26 under `if args.amp`",
+        ),
+        (f"if 1 < 2:\n    {SET}", "mixed_float16 is set at train.py:25"),
+        (f"if args.amp:\n    if True:\n        {SET}", "mixed_float16 is set at train.py:26 under `if args.amp`"),
+        ("half()\n", "mixed_float16 is set at train.py:14"),
+        ("if args.amp:\n    half()\n", "mixed_float16 is set at train.py:14 under `if args.amp` (train.py:24)"),
+        ("unless_asked()\n", "mixed_float16 is set at train.py:20 unless `args.fp32`"),
+        ("if args.amp:\n    unless_asked()\n", "mixed_float16 is set at train.py:20 unless `args.fp32`"),
+        (
+            SET.replace('"mixed_float16"', '"mixed_float16" if args.amp else "float32"'),
+            "mixed_float16 is set at train.py:24 under `if args.amp`",
+        ),
+        (
+            'name = "float32"\nif args.amp:\n    name = "mixed_float16"\n'
+            "keras.mixed_precision.set_global_policy(name)\n",
+            "mixed_float16 is set at train.py:27 under `if args.amp`",
+        ),
+        (SET.replace('"mixed_float16"', "args.policy"), "mixed_float16 is set at train.py:24 if `args.policy` says so"),
+        (
+            f"if args.policy.startswith('mixed') and args.amp and len(args.policy) > 12:\n    {SET}",
+            "mixed_float16 is set at train.py:25 under `if args.policy.startswith('mixed') and args.amp …`",
+        ),
+    ],
+)
+def test_the_condition(tmp_path: Path, setting: str, origin: str) -> None:
+    row = 24 + setting.count("\n")
+    assert reason(trained(tmp_path, setting)) == f"{origin}, {HERE.format(row=row)}"
+
+
+def test_the_whole_way_is_in_the_trace(tmp_path: Path) -> None:
+    finding = trained(tmp_path, "if args.amp:\n    unless_asked()\n")
+    assert finding.trace == (
+        "train.py:31 calls main",
+        "train.py:25 calls unless_asked under `if args.amp`",
+        "train.py:20 sets mixed_float16 unless `args.fp32`",
+        "train.py:26 calls build_model",
+        "models/net.py:12 calls head",
+    )
+
+
+def test_nothing_is_said_of_the_way_where_there_is_none(tmp_path: Path) -> None:
+    text = f"""
+from tensorflow import keras
+{SET}
+outputs = keras.layers.Dense(3, activation="softmax")(keras.Input((8,)))
+model = keras.Model(keras.Input((8,)), outputs)
+"""
+    (finding,) = found(tmp_path, {"main.py": text})
+    assert reason(finding) == "mixed_float16 is set at main.py:3"
+    assert finding.trace == ("main.py:3 sets mixed_float16",)
+
+
+def test_a_call_in_the_same_file_is_told(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, {"main.py": f"{NET}\n{SET}\nmodel = build_model(3)\n"})
+    assert reason(finding) == "mixed_float16 is set at main.py:14, reaches here through head (main.py:12)"
+    assert finding.trace == ("main.py:14 sets mixed_float16", "main.py:16 calls build_model", "main.py:12 calls head")
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("Net()(inputs)", "Net"),
+        ("Net().head(inputs)", "head"),
+        ("[Net().head][0](inputs)", "[Net().head][0]"),
+        ("(lambda x: Net().head(x))(inputs)", "head"),
+    ],
+)
+def test_what_is_called_has_a_short_name(tmp_path: Path, call: str, name: str) -> None:
+    text = f"""
+from tensorflow import keras
+
+
+class Net:
+    def head(self, x):
+        return keras.layers.Dense(3, activation="softmax")(x)
+
+    __call__ = head
+
+
+keras.mixed_precision.set_global_policy("mixed_float16")
+inputs = keras.Input((8,))
+model = keras.Model(inputs, {call})
+"""
+    (finding,) = found(tmp_path, {"main.py": text})
+    assert reason(finding) == f"mixed_float16 is set at main.py:12, reaches here through {name} (main.py:14)"
+
+
+def test_a_policy_that_comes_with_an_import(tmp_path: Path) -> None:
+    model = f"{NET}\nmodel = build_model(3)\n"
+    train = f"from tensorflow import keras\n\n{SET}\nfrom models import net\n\nnet.model.compile('adam', 'mse')\n"
+    (finding,) = found(tmp_path, {"train.py": train, "models/net.py": model, "models/__init__.py": ""})
+    assert finding.path.name == "net.py"
+    assert finding.trace == (
+        "train.py:3 sets mixed_float16",
+        "train.py:5 imports models/net.py",
+        "models/net.py:14 calls build_model",
+        "models/net.py:12 calls head",
+    )
+    assert reason(finding) == (
+        "mixed_float16 is set at train.py:3, reaches here through the import of models/net.py (train.py:5)"
+    )
+
+
+def test_a_function_that_nobody_calls_runs_under_the_policy_of_those_that_import_it(tmp_path: Path) -> None:
+    train = f"from tensorflow import keras\nimport package\n\n{SET}"
+    files = {"train.py": train, "package/__init__.py": "from . import net\n", "package/net.py": NET}
+    (finding,) = found(tmp_path, files)
+    assert finding.trace[:3] == (
+        "train.py:4 sets mixed_float16",
+        "train.py:2 imports package/__init__.py",
+        "package/__init__.py:1 imports package/net.py",
+    )
+
+
+def test_an_assumed_policy_has_no_way(tmp_path: Path) -> None:
+    contents = {tmp_path / "net.py": NET.encode()}
+    settings = Settings(root=tmp_path, keras="3", assume_policy="mixed_float16")
+    (finding,) = analyze(Project(tmp_path, list(contents), contents), list(contents), settings).findings
+    assert reason(finding) == "mixed_float16 is assumed"
+    assert finding.trace == ()
+
+
+def test_the_generation_is_told_where_only_one_is_meant(tmp_path: Path) -> None:
+    text = """
+from tensorflow import keras
+keras.mixed_precision.set_global_policy("mixed_float16")
+dtype = "mixed_float16" if keras.__version__.startswith("3") else "float32"
+inputs = keras.Input((8,))
+model = keras.Model(inputs, keras.layers.Dense(3, activation="softmax", dtype=dtype)(inputs))
+"""
+    contents = {tmp_path / "main.py": text.encode()}
+    (finding,) = analyze(Project(tmp_path, list(contents), contents), list(contents), Settings(root=tmp_path)).findings
+    assert finding.message.endswith(" (in Keras 3, mixed_float16)")
