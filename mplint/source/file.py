@@ -22,6 +22,7 @@ from mplint.source.lexer import strings_and_comments
 from mplint.source.nesting import too_deep
 from mplint.source.stack import on_deep_stack
 from mplint.source.suppressions import Suppressions
+from mplint.source.tables import without_tables
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -362,12 +363,13 @@ def _undecodable(path: Path, data: bytes, encoding: str) -> SourceError:
 
 
 def _parsable(text: str) -> str:
-    """`text`, character by character the same, but for whitespace that LibCST misreads.
+    """`text`, character by character the same, but for large tables of data, and whitespace that LibCST misreads.
 
     A carriage return alone is a newline. A form feed is a space, or, in front of a line's code, sets the indentation
     back to nothing, which is what a newline does there. Behind the last statement LibCST loses lines where blank ones
     hold spaces; made of newlines, they stay.
     """
+    text = without_tables(text)
     if "\r" in text:
         text = _LONE_RETURN.sub("\n", text)
     if "\f" in text:
