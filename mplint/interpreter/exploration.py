@@ -45,7 +45,7 @@ def explore(
                 entry = replace(entry, budget=MAX_TEST_STEPS)
             for world in run_entry(program, found, entry, script(path)):
                 for module in reached:
-                    policies.setdefault(module, set()).add((generation, world.policy))
+                    policies.setdefault(module, set()).update((generation, policy) for policy in world.policies)
     for path in related:
         known = policies.get(path) or {(generation, start) for generation in generations_of(path)}
         for generation, policy in _worst(known):
