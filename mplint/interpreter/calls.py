@@ -254,7 +254,7 @@ def run(
     states = [state for state, _, _ in exits]
     values = [value for _, value, _ in exits]
     if not code.is_generator:
-        m.join_values(values, symbols)
+        m.join_values(values, symbols, states)
     if raised_in(m) == raised:
         entry.pins = pins  # the states in which the function was left end here
     m.resume(entry, states, symbols)

@@ -154,11 +154,11 @@ class _Explorer:
 
 
 def _policies(world: World) -> Iterator[Policy]:
-    """The policy at the end of a run; where several may be, all that it has set."""
-    if world.policy.name is None:
+    """The policies of which that at the end of a run is one; where it is not known, all that the run has set."""
+    yield from world.policies
+    if any(policy.name is None for policy in world.policies):
         events = (event for event in world.trace.events if isinstance(event, PolicySet))
         yield from (event.policy for event in events if event.policy.name is not None)
-    yield world.policy
 
 
 def related(project: Project, targets: Collection[Path]) -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
 
 import libcst as cst
 
@@ -18,7 +18,16 @@ from mplint.interpreter.keras import strategies
 from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute, join
-from mplint.interpreter.trace import Escaped, Event, ModelUsed, Opened, Trace
+from mplint.interpreter.trace import (
+    Escaped,
+    Event,
+    ModelUsed,
+    Opened,
+    PolicyRefused,
+    PolicySet,
+    Trace,
+    VariableMade,
+)
 from mplint.interpreter.values import (
     ABSENT,
     UNKNOWN,
@@ -38,6 +47,7 @@ from mplint.interpreter.values import (
     Policy,
     Symbol,
     Tuple,
+    Undecided,
     Unknown,
     Value,
     choice,
@@ -92,6 +102,8 @@ class Machine:
         """The conditions over which branches were joined."""
         self.unsettled: list[Unknown] = []
         """The values on which the precision depends, and of which nothing was known at that time."""
+        self.pending: Undecided | None = None
+        """The global policy, while it is left to conditions over which branches were joined."""
         self.replayed: set[Event] = set()
         """The events that imported modules have brought, and in `given` what they have left in cells."""
         self.given: dict[Cell, object] = {}
@@ -326,18 +338,22 @@ class Machine:
 
     def decide(self, symbol: Symbol | None) -> bool | None:
         """The outcome of an unknown condition where this world, or the branch being run, fixes it."""
-        if symbol is None or not self.decisions:
+        if symbol is None:
             return None
         if symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
             inner = self.decide(symbol.parts[1])
             return inner if inner is None or symbol.parts[0] == "bool" else not inner
-        found = self.decisions.get(symbol)
-        if found is None:
-            found = implied(symbol, self.decisions)
-        if found is not None:
-            self.used.add(symbol)
-            self.supposed += 1
-        return found
+        if self.decisions:
+            found = self.decisions.get(symbol)
+            if found is None:
+                found = implied(symbol, self.decisions)
+            if found is not None:
+                self.used.add(symbol)
+                self.supposed += 1
+                return found
+        if self.pending is not None and self.may_split and _goes_with(symbol, self.pending.conditions):
+            self._decide_policy(self.pending)
+        return None
 
     def assuming(self, symbol: Symbol | None, outcome: bool, branch: Callable[[], _T]) -> _T:
         """Run a branch in which the condition `symbol` is known to be `outcome`."""
@@ -400,15 +416,38 @@ class Machine:
         return self.state
 
     def join(self, states: list[State], symbols: Sequence[Symbol] = ()) -> State:
-        """The state behind a join of branches that were taken under the conditions `symbols`."""
+        """The state behind a join of branches that were taken under the conditions `symbols`.
+
+        Where they differ in nothing but the policy, it stays open which one it is until something depends on that.
+        """
+        condition = symbols[0] if symbols else None
+        policy: Undecided | None = None
+        differs = False
 
         def merge(cell: Cell, contents: list[object]) -> object:
-            if self.may_split and symbols:
-                self._tell_apart(symbols[0], _differing(contents), always=cell == POLICY)
+            nonlocal policy, differs
+            if cell == POLICY and self.may_split:
+                undecided = Undecided.of(contents, condition)
+                if undecided.conditions:
+                    policy = undecided
+                    return undecided
+            differs = True
+            if self.may_split and condition is not None:
+                self._tell_apart(condition, _differing(contents))
             merged = merge_contents(contents)
             return self._met(merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
-        return join(states, merge)
+        joined = join(states, merge)
+        if policy is not None:
+            if differs:
+                self._decide_policy(policy)
+            self.pending = policy
+        return joined
+
+    @staticmethod
+    def _decide_policy(policy: Undecided) -> NoReturn:
+        """Go on in a world for each outcome of the condition that comes first of those that decide on the policy."""
+        raise Split(policy.conditions[0])
 
     def one_of(self, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
         """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
@@ -426,17 +465,23 @@ class Machine:
             if not isinstance(value, Unknown):
                 self.escape(value)
 
-    def join_values(self, values: list[Value], symbols: Sequence[Symbol]) -> None:
-        """Split the world where `values`, the results of branches under `symbols`, differ in their precision."""
+    def join_values(self, values: list[Value], symbols: Sequence[Symbol], states: Sequence[State] = ()) -> None:
+        """Split the world where `values`, the results of branches under `symbols`, differ in their precision.
+
+        And where they differ at all, and the branches, which end in `states`, leave different policies.
+        """
         if self.may_split and symbols and any(value != values[0] for value in values[1:]):
+            policies = [state.get(POLICY) for state in states]
+            if any(policy != policies[0] for policy in policies[1:]):
+                self._decide_policy(Undecided.of(policies, symbols[0]))
             self._tell_apart(symbols[0], values)
 
-    def _tell_apart(self, symbol: Symbol, contents: Sequence[object], *, always: bool = False) -> None:
+    def _tell_apart(self, symbol: Symbol, contents: Sequence[object]) -> None:
         """Split the world where branches under `symbol` leave `contents` that only make sense together with others.
 
         A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
         """
-        if always or any(map(_precise, contents)):
+        if any(map(_precise, contents)):
             raise Split(symbol)
         if symbol.parts[0] != "Equal" and any(map(self._is_unfit, contents)):
             self.program.strategies.add(symbol)
@@ -517,6 +562,8 @@ class Machine:
 
     def record(self, event: Event) -> None:
         """Add an event to the trace."""
+        if self.pending is not None and self.may_split and not isinstance(event, _OF_ANY_POLICY):
+            self._decide_policy(self.pending)
         self.trace.events.append(event)
 
     def escape(self, value: Value, seen: set[object] | None = None) -> None:
@@ -586,13 +633,36 @@ class Machine:
         if self.shelf.is_neutral:
             raise PolicyMatters
         found = self.state.get(POLICY)
+        if isinstance(found, Undecided) and self.may_split:
+            self._decide_policy(found)
         return found if isinstance(found, Policy) else Policy(None)
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The global dtype policy now, or those of which it is one where nothing depends on which."""
+        found = self.state.get(POLICY) if not self.shelf.is_neutral else None
+        if isinstance(found, Undecided):
+            return found.policies
+        return (found if isinstance(found, Policy) else Policy(None),)
 
     def set_policy(self, policy: Policy) -> None:
         """Make `policy` the global one."""
         if self.shelf.is_neutral:
             raise PolicyMatters
         self.state.set(POLICY, policy)
+        self.pending = None
+
+
+_OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, VariableMade)
+"""Events that say the same whatever the policy is; all others belong to a world in which it is known."""
+
+
+def _goes_with(symbol: Symbol, conditions: Sequence[Symbol]) -> bool:
+    """Whether an outcome of one of `conditions` says what that of `symbol` is."""
+    return any(
+        symbol == condition or any(implied(symbol, {condition: outcome}) is not None for outcome in (True, False))
+        for condition in conditions
+    )
 
 
 def _differing(contents: list[object]) -> Sequence[object]:

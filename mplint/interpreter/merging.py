@@ -12,6 +12,7 @@ from mplint.interpreter.values import (
     Maybe,
     Policy,
     Tuple,
+    Undecided,
     Value,
     choice,
     options,
@@ -113,6 +114,8 @@ def loosened(before: object, after: object) -> object:
             for key, value in merged.pairs
         )
         return Entries(pairs, merged.rest, merged.optional, merged.shuffled)
+    if isinstance(after, Undecided):
+        return Undecided.of((before, after), None)
     if isinstance(before, Value) and isinstance(after, Value):
         return _inexact(before, either([before, after]))
     return after

@@ -183,6 +183,9 @@ def _put(m: Machine, shelf: Shelf, path: Path) -> Loaded | None:
         return None
     except OutOfBudget:
         loaded.cut = True
+    if machine.pending is not None:  # several worlds, as above
+        shelf.drop(path)
+        return None
     changes = machine.state.above(shelf.state)
     policy = changes.pop(POLICY, None)
     own = {cell: content for cell, content in changes.items() if _is_own(machine, path, cell, content)}

@@ -111,7 +111,7 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
     run = list(run_entry(program, found, entry, start.run()))
     setters = Setters(project, Reach(project).programs_in_play)
     for path in sorted({start.path, *project.closure(start.path)}):
-        for left in {world.policy: None for world in run}:
+        for left in {policy: None for world in run for policy in world.policies}:
             run_unentered(program, found, replace(entry, path=path, name=path.name), left, setters)
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, generation, machine.shelf.policy), {})

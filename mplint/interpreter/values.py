@@ -6,7 +6,7 @@ Values are immutable and hashable.  Whatever the program can mutate (lists, dict
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -354,6 +354,32 @@ class Policy(Value):
     name: str | None
     set_by: tuple[Place, ...] = field(default=(), compare=False, repr=False)
     elsewhere: tuple[tuple[str, Policy], ...] = ()
+
+
+@immutable()
+class Undecided(Value):
+    """The global policy behind branches that set different ones: one of `policies`, and `conditions` decide which.
+
+    Whether that matters shows when the policy is asked for, or one of the conditions again; often neither happens.
+    """
+
+    conditions: tuple[Symbol, ...]
+    policies: tuple[Policy, ...]
+
+    @classmethod
+    def of(cls, contents: Sequence[object], condition: Symbol | None) -> Undecided:
+        """What is left where branches under `condition` meet that leave these contents of the policy's cell."""
+        conditions: list[Symbol] = []
+        policies: list[Policy] = []
+        for content in contents:
+            if isinstance(content, Undecided):
+                conditions += content.conditions
+                policies += content.policies
+            elif isinstance(content, Policy):
+                policies.append(content)
+        if condition is not None:
+            conditions.append(condition)
+        return cls(tuple(dict.fromkeys(conditions)), tuple(dict.fromkeys(policies)))
 
 
 class Made:

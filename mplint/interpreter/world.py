@@ -200,7 +200,8 @@ class World:
         self.generation = machine.generation
         self.decisions = decisions
         self.entry = entry
-        self.policy = Policy(None) if machine.shelf.is_neutral else machine.policy
+        self.policies = machine.policies
+        """The global policy at the end; where nothing in the run depends on which, those of which it is one."""
         self.trace: Trace = machine.trace
         self.machine = machine
         self.models: tuple[Model, ...] = tuple(self._finish())

@@ -33,14 +33,14 @@ def variables(source: str, **files: str) -> dict[str, object]:
 def policies(source: str, **files: str) -> set[str | None]:
     """The global policy at the end of each world of a program."""
     _, found = worlds(main=source, **files)
-    return {world.policy.name for world in found}
+    return {policy.name for world in found for policy in world.policies}
 
 
 def policies_with(variable: str, source: str, **files: str) -> set[tuple[str | None, object]]:
     """The global policy at the end of each world of a program, and what a variable of it holds there."""
     program, found = worlds(main=source, **files)
     frame = program.module_frame(ROOT / "main.py")
-    return {(world.policy.name, plain(world, dict(world.bindings(frame))[variable])) for world in found}
+    return {(world.policies[0].name, plain(world, dict(world.bindings(frame))[variable])) for world in found}
 
 
 def plain(world: World, value: Value) -> object:

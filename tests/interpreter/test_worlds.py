@@ -1,6 +1,8 @@
-"""Which policies a program may run under, where conditions decide that nobody knows."""
+"""The worlds of a program: one for each way in which what matters may be, and no more."""
 
 from __future__ import annotations
+
+import textwrap
 
 import pytest
 
@@ -35,7 +37,7 @@ _TAIL = "\nkeras.mixed_precision.set_global_policy(policy)\n"
 )
 def test_policies(source: str, expected: set[str | None]) -> None:
     _, found = worlds("2", main=_HEAD + source + _TAIL)
-    assert {world.policy.name for world in found} == expected
+    assert {policy.name for world in found for policy in world.policies} == expected
 
 
 def test_a_condition_that_is_asked_twice_has_one_outcome() -> None:
@@ -46,5 +48,72 @@ def test_a_condition_that_is_asked_twice_has_one_outcome() -> None:
     )
     program, found = worlds("2", main=_HEAD + source)
     frame = program.module_frame(ROOT / "main.py")
-    together = {(world.policy.name, plain(world, dict(world.bindings(frame))["dtype"])) for world in found}
+    together = {(world.policies[0].name, plain(world, dict(world.bindings(frame))["dtype"])) for world in found}
     assert together == {("mixed_bfloat16", "bfloat16"), ("float32", "float32")}
+
+
+PRELUDE = """
+import sys
+import keras
+from keras import layers, mixed_precision
+amp = "--amp" in sys.argv
+"""
+SETTING = """
+if amp:
+    mixed_precision.set_global_policy("mixed_float16")
+"""
+
+
+def possible(source: str, **files: str) -> list[set[str | None]]:
+    """The global policies that are possible at the end of each world of a program."""
+    _, found = worlds(main=PRELUDE + textwrap.dedent(source), **files)
+    return [{policy.name for policy in world.policies} for world in found]
+
+
+def test_a_policy_that_nothing_depends_on_makes_no_worlds() -> None:
+    """Not even where other things go on behind it, or another condition stands around it."""
+    both = [{"float32", "mixed_float16"}]
+    assert possible(SETTING) == both
+    assert possible(f"{SETTING}\nrows = [int(word) for word in sys.argv]\nif rows:\n    print(rows)") == both
+    around = f"if len(sys.argv) > 3:\n{textwrap.indent(SETTING, '    ')}"
+    assert possible(around) == both
+    assert possible(f"def set_up():{textwrap.indent(SETTING, '    ')}\nset_up()") == both
+
+
+@pytest.mark.parametrize(
+    "dependent",
+    [
+        "layers.Dense(1)",
+        "print(mixed_precision.global_policy().name)",
+        "if amp:\n    print('half')",
+        "keras.backend.clear_session()",
+        "import helper",
+    ],
+)
+def test_what_depends_on_the_policy_makes_a_world_for_each(dependent: str) -> None:
+    """A layer, a question, the condition that decided on it, or a module that asks."""
+    found = possible(f"{SETTING}\n{dependent}", helper="from keras import layers\nlayers.Dense(1)")
+    assert len(found) == 2
+    assert all(len(ending) == 1 for ending in found)
+
+
+def test_what_goes_with_the_policy_stays_with_it() -> None:
+    """Branches that do more than to set it, or give something else, are not joined."""
+    assert (
+        len(possible("scale = 1\nif amp:\n    mixed_precision.set_global_policy('mixed_float16')\n    scale = 2")) == 2
+    )
+    chosen = """
+    def choose():
+        if amp:
+            mixed_precision.set_global_policy("mixed_float16")
+            return 1
+        return 2
+    scale = choose()
+    """
+    assert len(possible(chosen)) == 2
+
+
+def test_a_policy_that_is_set_now_and_then() -> None:
+    """In a loop that may not be run, too, what is made behind it is made in a world for each outcome."""
+    loop = "for word in sys.argv:\n    if amp:\n        mixed_precision.set_global_policy('mixed_float16')\n"
+    assert len(possible(f"{loop}layers.Dense(1)")) == 2

@@ -34,7 +34,7 @@ def half(folder: Path, program: str, **files: str) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     worlds = run_script(Program(Project.at(folder)), folder / "main.py", "3")
-    return any(world.policy.name in HALF for world in worlds)
+    return any(policy.name in HALF for world in worlds for policy in world.policies)
 
 
 FILES = {
