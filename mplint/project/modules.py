@@ -197,6 +197,24 @@ class Project:
                 found[path] = data
         return found
 
+    @cached_property
+    def _instantiated(self) -> frozenset[str]:
+        """What Hydra makes as configuration files say: `_target_: nets.mlp.Mlp`."""
+        found: set[str] = set()
+        waiting: list[object] = []
+        for path in self.settings_files:
+            data = self.settings(path)
+            waiting.append(data.tree if data is not None else None)
+        while waiting:
+            here = waiting.pop()
+            if isinstance(here, Mapping):
+                target = here.get("_target_")
+                found.update([target] if isinstance(target, str) else [])
+                waiting.extend(here.values())
+            elif isinstance(here, (list, tuple)):
+                waiting.extend(here)
+        return frozenset(found)
+
     # Modules
 
     def module_name(self, path: Path) -> str:
@@ -340,6 +358,10 @@ class Project:
             if run is not None:
                 yield run
         parts = self._layout.parts
+        if self.mentions(path, b"instantiate(") and self.mentions(path, b"hydra"):
+            for dotted in sorted(self._instantiated):
+                if dotted.split(".", 1)[0] in parts:
+                    yield from self._run_by(dotted, 0, path)
         for one in imports:
             if not one.level and one.module.split(".", 1)[0] not in parts and (one.module or not one.start):
                 continue

@@ -314,3 +314,22 @@ def test_a_notebook_is_no_module_and_says_what_its_cells_say(tmp_path: Path) -> 
     assert not project.mentions(book, b"mixed_float16")
     assert project.resolve("book", 0, script) == "book"
     assert not project.importers(book)
+
+
+def test_what_hydra_instantiates_is_imported(tmp_path: Path) -> None:
+    here = project(
+        tmp_path,
+        {
+            "train.py": "import hydra\nmodel = hydra.utils.instantiate(cfg.model)\n",
+            "other.py": "import hydra\n",
+            "conf/model/mlp.yaml": "_target_: nets.mlp.Mlp\nhead:\n  _target_: nets.heads.Softmax\n  units: 3\n",
+            "conf/loss.yaml": "_target_: torch.nn.MSELoss\n",
+            "nets/__init__.py": "",
+            "nets/mlp.py": "",
+            "nets/heads.py": "",
+            "nets/unused.py": "",
+        },
+    )
+    imports = {path.relative_to(tmp_path).as_posix() for path in here.imports(tmp_path / "train.py")}
+    assert imports == {"nets/__init__.py", "nets/mlp.py", "nets/heads.py"}
+    assert not here.imports(tmp_path / "other.py")
