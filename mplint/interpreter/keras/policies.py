@@ -47,6 +47,8 @@ _HELD: Final = (GLOBAL, "@policy held")
 _REASSIGNED: Final = "@reassigned"
 """The field of a layer or model in a graph that runs under another policy than when the graph was made."""
 _DEFAULT: Final = Policy("float32")
+_BY_NAME: Final = ("keras.DTypePolicy", "keras.FloatDTypePolicy", "keras.mixed_precision.experimental.Policy")
+"""The policies that are nothing but their name."""
 
 
 # -- which policy a name or an object stands for
@@ -109,7 +111,7 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     value = arguments.get("name", 0)
     if value is None:
         return Policy(None)
-    if callee.path not in ("keras.DTypePolicy", "keras.FloatDTypePolicy"):
+    if callee.path not in _BY_NAME:
         return Policy(None)
     if not check_name(m, value, "constructor", place):
         return Policy(None)
