@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
@@ -13,6 +14,7 @@ from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras.names import is_callable
 from mplint.interpreter.values import (
+    UNKNOWN,
     Api,
     ApiMethod,
     Bound,
@@ -105,6 +107,7 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         positive = not positive
         test = test.expression
+    _name_unknowns(m, frame, test)
     value = m.evaluate(frame, test)
     outcome = truth(m, value)
     if outcome is not None:
@@ -125,6 +128,30 @@ def symbol_of(value: Value) -> Symbol | None:
             return Symbol("name", path)
         case _:
             return None
+
+
+def _name_unknowns(m: Machine, frame: Frame, test: cst.BaseExpression) -> None:
+    """Give variables of which nothing is known a name where they are tested: the next test finds the same value."""
+    for name in _variables(test):
+        if frame.names is not None and name not in frame.names:
+            continue
+        if m.variable(frame, name) == UNKNOWN:
+            m.bind(frame, name, Unknown(Symbol("variable", name, m.place(frame, test), m.context)))
+
+
+def _variables(test: cst.BaseExpression) -> Iterator[str]:
+    match test:
+        case cst.Name():
+            yield test.value
+        case cst.UnaryOperation(operator=cst.Not()):
+            yield from _variables(test.expression)
+        case cst.BooleanOperation():
+            yield from _variables(test.left)
+            yield from _variables(test.right)
+        case cst.Comparison(left=cst.Name() as left):
+            yield left.value
+        case _:
+            return
 
 
 def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:
