@@ -62,7 +62,7 @@ def as_policy(m: Machine, value: Value | None, default: Policy) -> Policy:
         case Policy():
             return value
         case Const(value=str(name)):
-            return named(m, name, "layer")
+            return Policy(named(m, name, "layer").name, named_by=value)
         case DType(name=name):
             return Policy(name)
         case Api():
@@ -116,7 +116,7 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     if not check_name(m, value, "constructor", place):
         return Policy(None)
     if isinstance(value, Const) and isinstance(value.value, str):
-        return named(m, value.value, "constructor")
+        return Policy(named(m, value.value, "constructor").name, named_by=value)
     return Policy(as_policy(m, value, current(m, callee.spelled)).name)
 
 
