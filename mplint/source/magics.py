@@ -13,6 +13,8 @@ _PYTHON_CELLS: Final = frozenset({"time", "timeit", "capture", "prun", "python",
 """Cell magics whose cell is run as Python here."""
 _ASSIGNED: Final = re.compile(r"(?P<target>\s*[A-Za-z_][\w.\[\], ]*=\s*)[!%]")
 _LINE: Final = re.compile(r"(?P<indent>\s*)(?:[!%?]|[\w.*]+\s*\?\??\s*$)")
+_BARE: Final = re.compile(r"(?P<indent>\s*)(?:cat|cd|conda|cp|less|ll|ls|man|mkdir|more|mv|pip|rm|rmdir)[ \t]+(?!=)\S")
+"""Commands that IPython takes without a sign in front, as long as no variable has their name."""
 _RUN: Final = re.compile(r"\s*%run\s+(?:-\w\s+)*['\"]?(?P<module>[A-Za-z_]\w*)\.py\b")
 _PLAIN: Final = re.compile(r"\s*%(?:time|timeit|prun)\s+(?P<statement>[A-Za-z_(\[].*)")
 
@@ -30,7 +32,7 @@ def masked(lines: Sequence[str]) -> list[str]:
     pending = ""
     foreign = started = continued = False
     for line in lines:
-        if not started and line.strip():
+        if not started and line.strip() and not line.lstrip().startswith("#"):  # Colab lets a title stand first
             started = True
             cell = _CELL.match(line)
             if cell is not None:
@@ -68,7 +70,8 @@ def _as_python(line: str) -> str | None:
         return f"{assigned['target']}get_ipython(){_end(line)}"
     match = _LINE.match(line)
     if match is None:
-        return None
+        bare = _BARE.match(line)
+        return f"{bare['indent']}pass{_end(line)}" if bare is not None and not _is_python(line) else None
     run, plain = _RUN.match(line), _PLAIN.match(line)
     if run is not None and not match["indent"]:
         return f"from {run['module']} import *{_end(line)}"
@@ -89,6 +92,14 @@ def _goes_on(text: str) -> bool:
     except (SyntaxError, ValueError):
         pass  # no Python, which is not for us to tell
     return False
+
+
+def _is_python(line: str) -> bool:
+    try:
+        compile(line.strip(), "cell", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _end(line: str) -> str:

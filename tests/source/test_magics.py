@@ -68,3 +68,19 @@ def test_cells_that_are_python(magic: str) -> None:
 @pytest.mark.parametrize("magic", ["%%bash", "%%writefile train.py", "%%html", "%%javascript"])
 def test_cells_of_other_languages(magic: str) -> None:
     assert masked(["\n", f"{magic}\n", "echo (\n", "x = 1"]) == ["\n", "#\n", "#\n", "#"]
+
+
+@pytest.mark.parametrize(
+    "line", ["ls ./data/train/", "ls -l -t /global/results", "cd ..", "pip install keras==3.1", "rm -r out/*"]
+)
+def test_commands_without_a_sign(line: str) -> None:
+    assert masked([f"{line}\n", "x = 1\n"]) == ["pass\n", "x = 1\n"]
+
+
+@pytest.mark.parametrize("line", ["ls = 3", "ls == cd", "rm - 1", "cat (1)", "mv in cp"])
+def test_variables_with_the_names_of_commands(line: str) -> None:
+    assert masked([f"{line}\n"]) == [f"{line}\n"]
+
+
+def test_a_title_may_stand_before_a_cell_magic() -> None:
+    assert masked(["# Install it\n", "%%bash\n", "cd models && ls\n"]) == ["# Install it\n", "#\n", "#\n"]
