@@ -140,16 +140,21 @@ def _name_unknowns(m: Machine, frame: Frame, test: cst.BaseExpression) -> None:
 
 
 def _variables(test: cst.BaseExpression) -> Iterator[str]:
+    """The variables that a test asks, or asks something of: `flag`, `args.flag`, `config["flag"] == "on"`."""
     match test:
         case cst.Name():
             yield test.value
+        case cst.Attribute() | cst.Subscript():
+            yield from _variables(test.value)
+        case cst.Call(func=cst.Attribute() as function):
+            yield from _variables(function)
         case cst.UnaryOperation(operator=cst.Not()):
             yield from _variables(test.expression)
         case cst.BooleanOperation():
             yield from _variables(test.left)
             yield from _variables(test.right)
-        case cst.Comparison(left=cst.Name() as left):
-            yield left.value
+        case cst.Comparison():
+            yield from _variables(test.left)
         case _:
             return
 

@@ -128,7 +128,7 @@ class History:
 
     def half_variables(self) -> Iterator[HalfVariables]:
         """Layers with half-precision variables, unless the program only uses, or converts, weights that it has."""
-        if self._only_predicts:
+        if self.trains_nothing:
             return
         found: dict[Place, list[tuple[Value | None, Policy]]] = {}
         for event in self._made():
@@ -158,7 +158,8 @@ class History:
         return event.place if call.start <= text.start < call.end else written
 
     @cached_property
-    def _only_predicts(self) -> bool:
+    def trains_nothing(self) -> bool:
+        """Whether the program only uses weights that it has, or writes them down."""
         ran = {event.method for event in self._events if isinstance(event, Ran)}
         trains = any(isinstance(event, (Compiled, OptimizerMade)) for event in self._events)
         kept = any(isinstance(event, Kept) for event in self._events)

@@ -82,8 +82,13 @@ def named(m: Machine, name: str, use: keras_api.Use) -> Policy:
     return Policy(dtype if dtype in FLOATS else None)
 
 
-def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place) -> bool:
-    """Whether Keras takes `value` as a policy that something can train under; it is noted where not."""
+def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place, callee: Api | None = None) -> bool:
+    """Whether Keras takes `value` as a policy that something can train under; it is noted where not.
+
+    What a `callee` took that no measured release has any more is not known.
+    """
+    if callee is not None and not keras_api.generations(callee.path):
+        return True
     wrong = _wrong_name(m, value, use)
     if wrong is None or value is None:
         return True
@@ -108,16 +113,25 @@ def _wrong_name(m: Machine, value: Value | None, use: keras_api.Use) -> str | No
 
 def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """`Policy(name)`."""
-    value = arguments.get("name", 0)
+    value = _decided(m, arguments.get("name", 0), place)
     if value is None:
         return Policy(None)
     if callee.path not in _BY_NAME:
         return Policy(None)
-    if not check_name(m, value, "constructor", place):
+    if not check_name(m, value, "constructor", place, callee):
         return Policy(None)
     if isinstance(value, Const) and isinstance(value.value, str):
         return Policy(named(m, value.value, "constructor").name, named_by=value)
     return Policy(as_policy(m, value, current(m, callee.spelled)).name)
+
+
+def _decided(m: Machine, value: Value | None, place: Place) -> Value | None:
+    """What is given as a policy where it may be one of several: a world for each."""
+    if isinstance(value, Choice):
+        value = m.choose(value, place)
+    if isinstance(value, Unknown) and value.symbol is not None:
+        value = m.settle(value)
+    return value
 
 
 # -- the global policy
@@ -150,11 +164,8 @@ def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     value = arguments.get("policy", 0)
     if value is None:
         value = arguments.get("name", 0) or arguments.get("value", 0)
-    if isinstance(value, Choice):
-        value = m.choose(value, place)
-    if isinstance(value, Unknown) and value.symbol is not None:
-        value = m.settle(value)
-    if not check_name(m, value, "setter", place):
+    value = _decided(m, value, place)
+    if not check_name(m, value, "setter", place, callee):
         if m.raised and isinstance(value, Const) and keras_api.is_refused(str(value.value), "setter", m.generation):
             m.raised[-1].append(m.capture())  # caught: what stands behind it is not run
             return NEVER
