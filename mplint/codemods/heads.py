@@ -120,7 +120,7 @@ class _OneEnd(Rewrite):
         if layer.base == _ACTIVATION or not activates_last(layer.base):
             return None
         activation = calls.argument_of(call, layer.base, "activation", self.end.world.generation)
-        if activation is None or activation.star or not _removable(call, activation):
+        if activation is None or activation.star or not _removable(call, activation) or _is_linear(layer):
             return None
         if evidence.output_fix == "auto" and (
             calls.argument(call, "activity_regularizer") is not None
@@ -360,6 +360,9 @@ def _removable(call: cst.Call, argument: cst.Arg) -> bool:
 
 
 def _passes_on(layer: Layer) -> bool:
-    if layer.base == _ACTIVATION:
-        return layer.constant("activation") in ("linear", None) and isinstance(layer.argument("activation"), Const)
-    return carries(layer.base)
+    return _is_linear(layer) if layer.base == _ACTIVATION else carries(layer.base)
+
+
+def _is_linear(layer: Layer) -> bool:
+    """Whether the layer is told to have no activation."""
+    return layer.constant("activation") in ("linear", None) and isinstance(layer.argument("activation"), Const)

@@ -115,10 +115,26 @@ def unseen(m: Machine, callee: Value, arguments: Arguments) -> Value:
     """A call into what cannot be followed: its arguments escape, its result is named by where it came from."""
     for value in arguments.values():
         m.escape(value)
+    for value in arguments.values():
+        _hand_over(m, value)
     if not isinstance(callee, (Unknown, Api)):
         return UNKNOWN
     keywords = [part for key, value in arguments.keywords for part in (key, value)]
     return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+
+
+def _hand_over(m: Machine, value: Value) -> None:
+    """Run a function that was made on the way and goes where it cannot be followed: something will call it there.
+
+    Nobody else can.  What it changes is not carried on, since when it is called is not known.
+    """
+    while isinstance(value, Partial):
+        value = value.callee
+    if not isinstance(value, Function) or value.frame.kind != "function" or value in m.handed_over:
+        return
+    m.handed_over.add(value)
+    place = m.program.place(value.frame.source, value.code.node)
+    m.aside(lambda: m.call(value, Arguments((), (), UNKNOWN), place))
 
 
 def call_function(

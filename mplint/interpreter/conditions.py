@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
@@ -13,6 +14,7 @@ from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras.names import is_object
 from mplint.interpreter.values import (
+    UNKNOWN,
     Api,
     ApiMethod,
     Bound,
@@ -112,6 +114,7 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         positive = not positive
         test = test.expression
+    _name_unknowns(m, frame, test)
     value = m.evaluate(frame, test)
     outcome = truth(m, value)
     symbol, holds = decisive(value)
@@ -142,6 +145,35 @@ def decisive(value: Value) -> tuple[Symbol | None, bool]:
         holds = holds is (symbol.parts[0] == "bool")
         symbol = symbol.parts[1]
     return symbol, holds
+
+
+def _name_unknowns(m: Machine, frame: Frame, test: cst.BaseExpression) -> None:
+    """Give variables of which nothing is known a name where they are tested: the next test finds the same value."""
+    for name in _variables(test):
+        if frame.names is not None and name not in frame.names:
+            continue
+        if m.variable(frame, name) == UNKNOWN:
+            m.bind(frame, name, Unknown(Symbol("variable", name, m.place(frame, test), m.context)))
+
+
+def _variables(test: cst.BaseExpression) -> Iterator[str]:
+    """The variables that a test asks, or asks something of: `flag`, `args.flag`, `config["flag"] == "on"`."""
+    match test:
+        case cst.Name():
+            yield test.value
+        case cst.Attribute() | cst.Subscript():
+            yield from _variables(test.value)
+        case cst.Call(func=cst.Attribute() as function):
+            yield from _variables(function)
+        case cst.UnaryOperation(operator=cst.Not()):
+            yield from _variables(test.expression)
+        case cst.BooleanOperation():
+            yield from _variables(test.left)
+            yield from _variables(test.right)
+        case cst.Comparison():
+            yield from _variables(test.left)
+        case _:
+            return
 
 
 def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:

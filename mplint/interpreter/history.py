@@ -13,9 +13,11 @@ from mplint.interpreter.keras import models, strategies, training, wrappers
 from mplint.interpreter.keras.info import info_of, spelled_of
 from mplint.interpreter.trace import (
     Compiled,
+    Kept,
     LayerCalled,
     LayerMade,
     ModelMade,
+    OptimizerMade,
     PolicyRefused,
     PolicyReset,
     PolicySet,
@@ -125,8 +127,8 @@ class History:
                 yield event
 
     def half_variables(self) -> Iterator[HalfVariables]:
-        """Layers with half-precision variables, unless the program only predicts with weights that it has."""
-        if self._only_predicts:
+        """Layers with half-precision variables, unless the program only uses, or converts, weights that it has."""
+        if self.trains_nothing:
             return
         found: dict[Place, list[tuple[Value | None, Policy]]] = {}
         for event in self._made():
@@ -135,8 +137,13 @@ class History:
             arguments = dict(event.arguments)
             if not half_variables(event.base, self._world.generation) or arguments.get("trainable") == FALSE:
                 continue
-            value = arguments.get("dtype") if event.asked else None
-            at = self._source(event, value) if value is not None else next(iter(event.policy.set_by), None)
+            value = _origin(arguments.get("dtype") if event.asked else None)
+            set_by = value.set_by if isinstance(value, Policy) else event.policy.set_by if value is None else ()
+            at: Place | None
+            if set_by:
+                at, value = set_by[0], None
+            else:
+                at = self._source(event, value) if value is not None else None
             if at is not None:
                 found.setdefault(at, []).append((value, event.policy))
         for at, layers in found.items():
@@ -151,10 +158,12 @@ class History:
         return event.place if call.start <= text.start < call.end else written
 
     @cached_property
-    def _only_predicts(self) -> bool:
+    def trains_nothing(self) -> bool:
+        """Whether the program only uses weights that it has, or writes them down."""
         ran = {event.method for event in self._events if isinstance(event, Ran)}
-        compiled = any(isinstance(event, Compiled) for event in self._events)
-        return bool(ran & training.READS) and not ran & training.TRAINS and not compiled
+        trains = any(isinstance(event, (Compiled, OptimizerMade)) for event in self._events)
+        kept = any(isinstance(event, Kept) for event in self._events)
+        return bool(kept or ran & training.READS) and not ran & training.TRAINS and not trains
 
     # -- the strategy
 
@@ -286,6 +295,11 @@ class History:
             if one != other:
                 return (one[0], other[0]) if one[0] is not other[0] else (setting.place, None)
         return setting.place, None
+
+
+def _origin(value: Value | None) -> Value | None:
+    """What a `dtype=` was made from: the policy of another layer is the name that this one was given."""
+    return value.named_by or value if isinstance(value, Policy) else value
 
 
 def _as_layer(event: object) -> LayerMade | None:

@@ -39,6 +39,7 @@ from mplint.interpreter.values import (
     Const,
     Dict,
     Entries,
+    Function,
     Instance,
     List,
     Maybe,
@@ -127,6 +128,8 @@ class Machine:
         """The calls of each function that are being run, outermost first."""
         self.imported: dict[Path, None] = {}
         """The modules that this run has imported, in order."""
+        self.handed_over: set[Function] = set()
+        """The functions, made by others on the way, that went where they cannot be followed."""
         self.raised: list[list[State]] = []
         """For each `try` that is being run, the states in which something was raised in it."""
 
@@ -400,6 +403,16 @@ class Machine:
             base.pins -= 1
         self.state = after.settled(base)
         return result
+
+    def aside(self, run: Callable[[], object]) -> None:
+        """Do what the program may do at a time that is not known: what it changes is left out."""
+        base, captures = self.state, self.captures
+        base.pins += 1
+        self.state = base.fork()
+        run()
+        if self.captures == captures:
+            base.pins -= 1
+        self.state = base.fork().settled(base)
 
     def resume(self, base: State, states: list[State], symbols: Sequence[Symbol] = ()) -> bool:
         """Go on behind `base` in any of `states`, which all stand on it; false when there are none."""

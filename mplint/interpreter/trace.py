@@ -148,12 +148,26 @@ class Compiled:
 
 
 @immutable()
+class OptimizerMade:
+    """An optimizer of the library was made: something is going to be trained."""
+
+    place: Place
+
+
+@immutable()
 class Ran:
     """A method of a model that computes or reads its weights: fit, evaluate, predict, load_weights."""
 
     model: Instance
     method: str
     policy: Policy
+
+
+@immutable()
+class Kept:
+    """A model or its weights were written to a file."""
+
+    model: Instance
 
 
 Event = (
@@ -172,7 +186,9 @@ Event = (
     | ScopeEntered
     | ScopeLeft
     | Compiled
+    | OptimizerMade
     | Ran
+    | Kept
 )
 
 

@@ -347,13 +347,15 @@ class DType(Value):
 class Policy(Value):
     """A dtype policy, by its name; `None` when not known.
 
-    `set_by` is the call that made it the global policy (for messages; it does not enter comparisons).  Of the global
-    policy, `elsewhere` holds those of other copies of Keras that the program uses, where they differ.
+    `set_by` is the call that made it the global policy, `named_by` the name that it was made from (for messages; they
+    do not enter comparisons).  Of the global policy, `elsewhere` holds those of other copies of Keras that the program
+    uses, where they differ.
     """
 
     name: str | None
     set_by: tuple[Place, ...] = field(default=(), compare=False, repr=False)
     elsewhere: tuple[tuple[str, Policy], ...] = ()
+    named_by: Value | None = field(default=None, compare=False, repr=False)
 
 
 @immutable()

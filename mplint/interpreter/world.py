@@ -298,14 +298,14 @@ class World:
     def has_escaped(self, model: Model) -> bool:
         """Whether `model` went where it cannot be followed.
 
-        What a function makes under a borrowed policy goes to a caller that was not seen, unless the function itself
-        trains it. So does what a test makes of other files under a policy that it does not set: nobody but the test
-        takes it for a whole model.
+        What a function makes under a borrowed policy goes to a caller that was not seen. So does what a test makes of
+        other files under a policy that it does not set: nobody but the test takes it for a whole model. One that is
+        compiled has its loss computed on what it gives, wherever else it goes.
         """
         address = model.instance.address
         assumed = self.is_test and not model.policy.set_by and model.place.source.path != self.path
-        unseen = (self.borrowed or assumed) and address not in self._compiled
-        return unseen or address in self.machine.program.escaped
+        unseen = self.borrowed or assumed or address in self.machine.program.escaped
+        return unseen and address not in self._compiled
 
     @cached_property
     def _compiled(self) -> frozenset[Address]:

@@ -55,7 +55,8 @@ def masked(lines: Sequence[str]) -> list[str]:
     an indentation, or prompts.
     """
     lines = [line[len(prefix) :] for line, prefix in zip(lines, prefixes(lines), strict=True)]
-    first = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
+    # Colab lets a title stand first
+    first = next((place for place, line in enumerate(lines) if line.strip() and line[:2] != "#@"), len(lines))
     if len(lines) == 1 and _AUTOMATIC.match(lines[0]) and not _is_python(lines[0]):
         lines = [f"%{lines[0]}"]
     cell = _CELL.match(lines[first]) if first < len(lines) else None

@@ -119,6 +119,10 @@ def test_prompts_that_were_pasted_in() -> None:
     assert masked(["In [1]: x = 1\n", "   ...: y = 2\n"]) == ["x = 1\n", "y = 2\n"]
 
 
+def test_a_title_may_stand_before_a_cell_magic() -> None:
+    assert masked(["#@title Install it\n", "%%bash\n", "cd models && ls\n"]) == ["#@title Install it\n", "#\n", "#\n"]
+
+
 # -- against the real thing
 
 STATEMENTS = (

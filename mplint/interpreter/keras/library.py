@@ -25,7 +25,7 @@ from mplint.interpreter.keras import (
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
-from mplint.interpreter.trace import Compiled, Opened, Ran, VariableMade
+from mplint.interpreter.trace import Compiled, Kept, Opened, OptimizerMade, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
     NONE,
@@ -116,6 +116,8 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
 def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Place) -> Value:
     if kind in _OBJECTS and path.rpartition(".")[2][:1].isupper():
         instance = Instance(m.allocate(place, "object"), Api(path))
+        if kind is Kind.OPTIMIZER:
+            m.record(OptimizerMade(place))
         for name, value in bind(m, path, arguments).items():
             m.put(instance.address, name, value)
         return instance
@@ -409,6 +411,8 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             return _inherited_call(m, receiver, arguments, place)
         if name in ("get_config", "to_json"):  # a pattern for another model
             m.record(Opened(receiver))
+        if name in training.KEEPS:
+            m.record(Kept(receiver))
         if name in training.RUNS:
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)

@@ -35,6 +35,7 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_MADE_OF_LAYERS: Final = frozenset({"keras.Model", "keras.Sequential"})
 _DEEPEST: Final = 80
 """Calls inside calls of Sequential models, one of which may hold itself."""
 
@@ -73,6 +74,9 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
         form = "subclass"
     else:
         form = "other"
+        if base not in _MADE_OF_LAYERS:  # a model of the library around others: they are parts of it
+            for value in arguments.values():
+                m.use(value)
     m.state.set((model.address, "@form"), Const(form))
     m.record(ModelMade(model, made_at, m.context, form, policy))
 

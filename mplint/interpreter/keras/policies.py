@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 _FLOATX: Final = (GLOBAL, "floatx")
 _HELD: Final = (GLOBAL, "@policy held")
 """Whether a policy was set: then `set_floatx` does not change it any more."""
-_PLAIN: Final = frozenset({"keras.DTypePolicy", "keras.FloatDTypePolicy", "keras.mixed_precision.experimental.Policy"})
-"""Policies that are their name: one of the first releases, too. Others quantize, or are a mapping."""
 _REASSIGNED: Final = "@reassigned"
 """The field of a layer or model in a graph that runs under another policy than when the graph was made."""
 _DEFAULT: Final = Policy("float32")
+_BY_NAME: Final = ("keras.DTypePolicy", "keras.FloatDTypePolicy", "keras.mixed_precision.experimental.Policy")
+"""The policies that are nothing but their name. Others quantize, or are a mapping."""
 
 
 # -- which policy a name or an object stands for
@@ -62,7 +62,7 @@ def as_policy(m: Machine, value: Value | None, default: Policy) -> Policy:
         case Policy():
             return value
         case Const(value=str(name)):
-            return named(m, name, "layer")
+            return Policy(named(m, name, "layer").name, named_by=value)
         case DType(name=name):
             return Policy(name)
         case Api():
@@ -82,8 +82,13 @@ def named(m: Machine, name: str, use: keras_api.Use) -> Policy:
     return Policy(dtype if dtype in FLOATS else None)
 
 
-def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place) -> bool:
-    """Whether Keras takes `value` as a policy that something can train under; it is noted where not."""
+def check_name(m: Machine, value: Value | None, use: keras_api.Use, place: Place, callee: Api | None = None) -> bool:
+    """Whether Keras takes `value` as a policy that something can train under; it is noted where not.
+
+    What a `callee` took that no measured release has any more is not known.
+    """
+    if callee is not None and not keras_api.generations(callee.path):
+        return True
     wrong = _wrong_name(m, value, use)
     if wrong is None or value is None:
         return True
@@ -108,18 +113,25 @@ def _wrong_name(m: Machine, value: Value | None, use: keras_api.Use) -> str | No
 
 def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """`Policy(name)`."""
-    value = arguments.get("name", 0)
-    if isinstance(value, Unknown):
-        value = m.settle(value)
+    value = _decided(m, arguments.get("name", 0), place)
     if value is None:
         return Policy(None)
-    if callee.path not in _PLAIN:
+    if callee.path not in _BY_NAME:
         return Policy(None)
-    if not check_name(m, value, "constructor", place):
+    if not check_name(m, value, "constructor", place, callee):
         return Policy(None)
     if isinstance(value, Const) and isinstance(value.value, str):
-        return named(m, value.value, "constructor")
+        return Policy(named(m, value.value, "constructor").name, named_by=value)
     return Policy(as_policy(m, value, current(m, callee.spelled)).name)
+
+
+def _decided(m: Machine, value: Value | None, place: Place) -> Value | None:
+    """What is given as a policy where it may be one of several: a world for each."""
+    if isinstance(value, Choice):
+        value = m.choose(value, place)
+    if isinstance(value, Unknown):
+        value = m.settle(value)
+    return value
 
 
 # -- the global policy
@@ -152,11 +164,8 @@ def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     value = arguments.get("policy", 0)
     if value is None:
         value = arguments.get("name", 0) or arguments.get("value", 0)
-    if isinstance(value, Choice):
-        value = m.choose(value, place)
-    if isinstance(value, Unknown):
-        value = m.settle(value)
-    if not check_name(m, value, "setter", place):
+    value = _decided(m, value, place)
+    if not check_name(m, value, "setter", place, callee):
         if m.raised and isinstance(value, Const) and keras_api.is_refused(str(value.value), "setter", m.generation):
             m.raised[-1].append(m.capture())  # caught: what stands behind it is not run
             return NEVER

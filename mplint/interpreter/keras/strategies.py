@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.trace import ScopeEntered, ScopeLeft
-from mplint.interpreter.values import UNKNOWN, Api, Instance, Place, Symbol, Unknown, Value
+from mplint.interpreter.values import NONE, UNKNOWN, Api, Instance, Place, Symbol, Tuple, Unknown, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _SCOPE: Final = Api("tensorflow.distribute.Strategy.scope")
-_METHODS: Final = frozenset({"scope", "run", "reduce", "experimental_run_v2", "experimental_distribute_dataset"})
+_RUNS: Final = frozenset({"run", "experimental_run_v2"})
+_METHODS: Final = _RUNS | {"scope", "reduce", "experimental_distribute_dataset"}
 
 
 _UNFIT: Final = {
@@ -57,8 +59,20 @@ def method(m: Machine, strategy: Instance, name: str, arguments: Arguments, plac
         scope = Instance(m.allocate(place, "scope"), _SCOPE)
         m.put(scope.address, "strategy", strategy)
         return scope
+    if name in _RUNS:
+        return _run(m, arguments, place)
     unseen(m, UNKNOWN, arguments)
     return UNKNOWN
+
+
+def _run(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`strategy.run(fn, args=(…), kwargs={…})`: what `fn` gives, as on a single replica."""
+    function = arguments.get("fn", 0)
+    if function is None:
+        return unseen(m, UNKNOWN, arguments)
+    passed = sequences.iterate(m, arguments.get("args", 1) or Tuple(()), place)
+    named = arguments.get("kwargs", 2) or NONE
+    return m.call(function, Arguments(passed.items, (), passed.rest, None if named == NONE else UNKNOWN), place)
 
 
 def is_scope(value: Value) -> bool:

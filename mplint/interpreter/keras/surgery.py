@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import graph, models, policies, structures, tensors
-from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.keras import graph, layers, models, policies, structures, tensors
+from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.trace import ModelMade, ModelUsed, Opened
 from mplint.interpreter.values import (
     NONE,
@@ -21,11 +21,13 @@ from mplint.interpreter.values import (
     Bound,
     Const,
     Instance,
+    Made,
     Place,
     Tensor,
     Tuple,
     Value,
     choice,
+    variable_dtype,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ _UNKNOWN: Final = frozenset(
      "weights", "trainable_weights", "non_trainable_weights"}
 )  # fmt: skip
 """Attributes of layers and models that are no methods, and of which nothing is known."""
+_WEIGHTS: Final = {"keras.layers.Dense": "kernel", "keras.layers.Embedding": "embeddings"}
+"""What the layers that lend their weights to others call them: a projection back to the vocabulary."""
 
 
 def attribute(m: Machine, value: Instance, name: str, place: Place) -> Value:
@@ -57,9 +61,21 @@ def attribute(m: Machine, value: Instance, name: str, place: Place) -> Value:
             case "layers" | "_layers":
                 return _layers_of(m, value, place)
             case _:
+                if name == _WEIGHTS.get(info.base):
+                    return _weights(m, value, info)
                 if name in _UNKNOWN:
                     return UNKNOWN
     return Bound(value, ApiMethod(name))
+
+
+def _weights(m: Machine, layer: Instance, info: LayerInfo) -> Value:
+    """The weights of a layer, which another computes with: they come in the dtype of the layer that reads them.
+
+    Keras 2 leaves those of an Embedding as they are.
+    """
+    made = Made("variable", info.place, m.context, by="add_weight", layer=layer)
+    casts = m.generation == "3" or info.base != "keras.layers.Embedding"
+    return layers.read_variable(m, Tensor(variable_dtype(info.policy.name), made, False, None, casts))
 
 
 def _outputs_of(m: Machine, model: Instance, name: str) -> Value:

@@ -103,6 +103,10 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
         case Choice():
             return choice([cast(m, option, dtype, place, by) for option in value.options])
         case Tuple() | List() if not by.endswith("convert_to_tensor"):
+            if dtype in WIDE:
+                for part in m.parts(value):
+                    if isinstance(part, Tensor):
+                        _settle(m, part)
             return UNKNOWN
         case _:
             return Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype), False)
