@@ -50,8 +50,12 @@ def _faulty(world: World) -> Iterator[tuple[End, Place, EndFault]]:
     for end in world.model_ends():
         at = _place(end)
         fault = _fault(end, pure)
-        if fault is EndFault.OUTPUT and end.policy.name in HALF and history.trains_nothing:
-            continue  # weights that are half precision themselves, ready for use
+        if fault is EndFault.OUTPUT and (
+            not world.may_learn(end.model)
+            # weights that are half precision themselves, ready for use
+            or (end.policy.name in HALF and history.trains_nothing)
+        ):
+            continue
         if at is not None and fault is not None:
             yield end, at, fault
 

@@ -30,6 +30,7 @@ from mplint.interpreter.values import (
     HALF_POLICIES,
     OUTER,
     Address,
+    Api,
     Choice,
     Class,
     Const,
@@ -48,7 +49,7 @@ from mplint.interpreter.values import (
     compute_dtype,
     softmaxes,
 )
-from mplint.keras_api import carries, joins
+from mplint.keras_api import Kind, carries, has_variables, joins, kind
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -314,6 +315,20 @@ class World:
     def is_settled(self, model: Model) -> bool:
         """Whether the program itself casts what `model` gives to float32."""
         return model.instance.address in self.machine.program.settled
+
+    def may_learn(self, model: Model) -> bool:
+        """Whether `model` has weights, or is trained: a Sequential of augmentations is a step on the way to a model."""
+        m, address = self.machine, model.instance.address
+        if model.form != "sequential" or address in m.program.trained:
+            return True
+        held = models.layers_of(m, model.instance)
+        return held.rest is not None or any(map(self._has_weights, held.items))
+
+    def _has_weights(self, layer: Value) -> bool:
+        info = info_of(self.machine, layer) if isinstance(layer, Instance) else None
+        if info is None or not isinstance(layer, Instance):
+            return not models.is_input(self.machine, layer)
+        return not isinstance(layer.cls, Api) or kind(info.base) is not Kind.LAYER or has_variables(info.base)
 
     def model_ends(self) -> tuple[End, ...]:
         """The outputs at which computations end, of all models that are not parts of others in any run."""
