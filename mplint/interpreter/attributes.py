@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import arrays, namespaces
@@ -168,9 +169,14 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     dtype = tensors.dtype_of(m, value) if name in ("name", "as_numpy_dtype", "base_dtype") else None
     if dtype is not None:
         return tensors.dtype_attribute(DType(dtype), name)
-    spelled = f"{value.spelled or value.path}.{name}"
-    path = canonical(f"{value.path}.{name}")
-    return constant(path) or Api(path, spelled)
+    return _below(value.path, value.spelled, name)
+
+
+@lru_cache(maxsize=16384)
+def _below(path: str, spelled: str, name: str) -> Value:
+    """What a library has under a name: the same whenever it is asked for."""
+    canonically = canonical(f"{path}.{name}")
+    return constant(canonically) or Api(canonically, f"{spelled or path}.{name}")
 
 
 def _module(m: Machine, value: Module, file: str, name: str) -> Value:

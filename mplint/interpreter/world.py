@@ -199,7 +199,7 @@ class World:
         self.decisions = decisions
         self.entry = entry
         self.policies = machine.policies
-        """The global policy at the end, or those of which it is one where nothing that the run has done depends on it."""
+        """The global policy at the end, or those of which it is one where nothing that was done depends on which."""
         self.trace: Trace = machine.trace
         self.machine = machine
         self.models: tuple[Model, ...] = tuple(self._finish())
