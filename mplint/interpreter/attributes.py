@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
@@ -213,8 +214,15 @@ def _own(m: Machine, value: Api, name: str) -> Value:
     spelled = f"{value.spelled or value.path}.{name}"
     if m.raised and m.fails_to_find(spelled):
         return NEVER
-    path = canonical(f"{value.path}.{name}")
-    return constant(path) or absl.ALIASES.get(path) or versions.named(m, path, spelled) or Api(path, spelled)
+    found = _below(value.path, value.spelled, name)
+    return (versions.named(m, found.path, spelled) if isinstance(found, Api) else None) or found
+
+
+@lru_cache(maxsize=16384)
+def _below(path: str, spelled: str, name: str) -> Value:
+    """What a library has under a name: the same whenever it is asked for."""
+    known = canonical(f"{path}.{name}")
+    return constant(known) or absl.ALIASES.get(known) or Api(known, f"{spelled or path}.{name}")
 
 
 def _module(m: Machine, value: Module, file: str, name: str, place: Place) -> Value:

@@ -796,7 +796,8 @@ def _call(m: Machine, frame: Frame, node: cst.Call) -> Value:
         return NEVER
     result = m.call(callee, arguments(m, frame, node.args), place)
     # a nameless unknown gets a name, so that conditions on it stay the same condition
-    return Unknown(Symbol("value", place, m.context)) if result == UNKNOWN else result
+    nameless = type(result) is Unknown and result.symbol is None
+    return Unknown(Symbol("value", place, m.context)) if nameless else result
 
 
 def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:

@@ -85,6 +85,7 @@ class Machine:
         budget: int = MAX_STEPS,
     ) -> None:
         self.program = program
+        self._places = program.places
         self.generation = shelf.generation
         self.decisions = decisions
         self.may_split = may_split
@@ -176,7 +177,8 @@ class Machine:
 
     def place(self, frame: Frame, node: cst.CSTNode) -> Place:
         """Where `node` stands."""
-        return self.program.place(frame.source, node)
+        found = self._places.get(id(node))
+        return self.program.place(frame.source, node) if found is None else found
 
     # -- variables
 

@@ -96,6 +96,8 @@ class Program:
         self.literals: dict[int, Const] = {}
         self.literal_places: dict[int, Place] = {}
         """Where the text of a string constant stands, by the identity of the constant."""
+        self.places: dict[int, Place] = {}
+        """The places by the identity of their nodes: a place keeps its node, so that no other gets the same."""
         self.imports: list[tuple[Path, Machine]] = []
         """The runs that put modules on shelves and made layers or models there."""
         self._shelves: dict[tuple[str, Policy | None], Shelf] = {}
@@ -103,7 +105,6 @@ class Program:
         self._codes: dict[int, Code] = {}
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
-        self._places: dict[int, Place] = {}  # a place keeps its node: no other gets the same id
         self._addresses: dict[tuple[int, Context, str], Address] = {}
 
     @cached_property
@@ -191,9 +192,9 @@ class Program:
 
     def place(self, source: SourceFile, node: cst.CSTNode) -> Place:
         """Where `node` stands."""
-        found = self._places.get(id(node))
+        found = self.places.get(id(node))
         if found is None:
-            found = self._places[id(node)] = Place(source, node)
+            found = self.places[id(node)] = Place(source, node)
         return found
 
     def address(self, place: Place, context: Context, role: str) -> Address:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import libcst as cst
@@ -37,6 +38,8 @@ MAX_ROOT_STEPS: Final = 60_000
 """Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
+_WORD: Final = re.compile(r"\w")
+_CALLED: Final = re.compile(r"\s*\(")
 
 
 def run_unentered(
@@ -70,6 +73,7 @@ def run_unentered(
     own = _own_policy(program, entry)
     entry = replace(entry, borrowed=own.name not in HALF_POLICIES, budget=min(entry.budget, MAX_ROOT_STEPS))
     objects: dict[cst.ClassDef, _Made | None] = {}
+    text, looked_up = program.source(entry.path).text, _looks_names_up(program, entry.path)
     for owner, node in left:
         if node in program.entered and node not in program.roots:
             continue  # entered by another root by now
@@ -77,7 +81,10 @@ def run_unentered(
         name = f"{entry.path.name}:{owner.name.value + '.' if owner else ''}{node.name.value}"
         # one that is passed on, registered or looked up by name has callers that were not seen
         passed = (
-            bool(node.decorators) or _is_passed_on(program, entry, node) or (owner is not None and _inherits(owner))
+            looked_up
+            or bool(node.decorators)
+            or _is_passed_on(text, node.name.value)
+            or (owner is not None and _inherits(owner))
         )
         here = replace(entry, name=name, borrowed=entry.borrowed or passed)
         made: _Made | None = None
@@ -118,14 +125,25 @@ def _inherits(owner: cst.ClassDef) -> bool:
     return bool(names - {"Model", "Layer", "Sequential", "object", "ABC"})
 
 
-def _is_passed_on(program: Program, entry: Entry, node: cst.FunctionDef) -> bool:
-    """Whether the module speaks of the function without calling it, or looks names up at run time."""
-    text = program.source(entry.path).text
-    name = re.escape(node.name.value)
-    related = (entry.path, *program.project.importers(entry.path))
-    return bool(re.search(rf"(?<!def )\b{name}\b(?!\s*\()", text)) or any(
-        program.project.mentions(path, b"getattr(", b"globals()") for path in related
-    )
+def _looks_names_up(program: Program, path: Path) -> bool:
+    """Whether the module in the file `path`, or one that imports it, looks names up at run time."""
+    related = (path, *program.project.importers(path))
+    return any(program.project.mentions(other, b"getattr(", b"globals()") for other in related)
+
+
+def _is_passed_on(text: str, name: str) -> bool:
+    """Whether the text of a module speaks of the function `name` without calling it."""
+    # a search for the bare name runs at the speed of memory: what stands around it is looked at afterwards
+    for match in re.finditer(re.escape(name), text):
+        start, end = match.span()
+        if (
+            not _WORD.match(text, end)
+            and not (start and _WORD.match(text, start - 1))
+            and not text.startswith("def ", max(start - 4, 0))
+            and not _CALLED.match(text, end)
+        ):
+            return True
+    return False
 
 
 @dataclass(frozen=True)

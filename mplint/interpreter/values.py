@@ -41,7 +41,10 @@ class Symbol:
     def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
         self.domain = domain
-        self.size: int = 1 + sum(part.size for part in parts if isinstance(part, Symbol))
+        self.size = 1
+        for part in parts:
+            if type(part) is Symbol:
+                self.size += part.size
         self._hash = hash(parts)
 
     def __eq__(self, other: object) -> bool:
@@ -538,8 +541,13 @@ def options(value: Value) -> tuple[Value, ...]:
 
 def choice(values: list[Value]) -> Value:
     """One of `values`, flattened and without repetitions; what they share when they are too many."""
-    if values and all(value is values[0] for value in values):
-        return values[0]
+    first = values[0] if values else None
+    for value in values:
+        if value is not first:
+            break
+    else:
+        if first is not None:
+            return first
     flat: list[Value] = []
     for value in values:
         for option in options(value):
