@@ -287,7 +287,8 @@ def member(m: Machine, frame: Frame, source: Value, wanted: str, name: str, leve
                 return below
             return m.attribute(source, wanted, m.place(frame, frame.source.module))
         case Api():
-            return m.attribute(source, wanted, m.place(frame, cst.Name(wanted)))
+            below = find(m, frame, f"{name}.{wanted}" if name else wanted, level)  # of a package without a file
+            return below if isinstance(below, Module) else m.attribute(source, wanted, m.place(frame, cst.Name(wanted)))
         case _:
             return UNKNOWN
 

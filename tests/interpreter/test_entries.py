@@ -10,6 +10,7 @@ import pytest
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
 from mplint.project.modules import Project
+from tests.interpreter.programs import policies
 from tests.project.trees import write
 
 HALF = "from tensorflow import keras\n\n\ndef half():\n    keras.mixed_precision.set_global_policy('mixed_float16')\n"
@@ -136,3 +137,10 @@ def test_a_class_that_nobody_makes_is_made_once(tmp_path: Path) -> None:
     nets += "        super().__init__([keras.Input((4,)), keras.layers.Dense(2)])\n"
     files = {"nets.py": nets, "main.py": "import half, nets, other\nhalf.half()\nother.make(nets, 'Net')\n"}
     assert made(tmp_path, files)["nets.py"] == {"mixed_float16"}
+
+
+def test_a_module_out_of_a_package_without_a_file() -> None:
+    main = (
+        "from configs import base\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy(base.POLICY)"
+    )
+    assert policies(main, **{"configs/base": "POLICY = 'mixed_float16'"}) == {"mixed_float16"}
