@@ -13,6 +13,7 @@ import libcst as cst
 
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.frames import Context, Frame
+from mplint.interpreter.memo import Memo
 from mplint.interpreter.modules import Shelf
 from mplint.interpreter.values import Address, Class, Const, Place, Policy, Symbol
 from mplint.source.file import SourceFile
@@ -63,6 +64,7 @@ class Program:
         self.literals: dict[int, Const] = {}
         self.literal_places: dict[int, Place] = {}
         """Where the text of a string constant stands, by the identity of the constant."""
+        self.memo = Memo()
         self.places: dict[int, Place] = {}
         """The places by the identity of their nodes: a place keeps its node, so that no other gets the same."""
         self.imports: list[tuple[Path, Machine]] = []
