@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import candidates, forgetting
 from mplint.interpreter.activations import MAX_DEPTH, Activation
 from mplint.interpreter.code import FunctionCode
+from mplint.interpreter.memo import MAX_CALLS
 from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
     NEVER,
@@ -43,8 +44,6 @@ SUSPENDED: Final = "@suspended"
 """The field of a generator whose body has not been started: the function and its arguments."""
 PROVIDED: Final = "provided"
 """The kind of the symbols of parameters that statements of the program may set from afar."""
-_CALLS: Final = 3000
-"""A function entered more often than this in one run is not entered again: its result is unknown then."""
 
 
 @immutable()
@@ -159,15 +158,33 @@ def call_function(
     if m.program.cached and code.node in m.program.cached and not resumed:
         return _cached(m, function, arguments, place)
     entered = m.calls_of.get(code, 0)
-    endless = len(m.stack) >= MAX_DEPTH or entered >= _CALLS or _goes_deep(m, code)
+    endless = len(m.stack) >= MAX_DEPTH or entered >= MAX_CALLS or _goes_deep(m, code)
     if endless or _goes_in_circles(m, code, arguments):
         for value in arguments.values():
             m.escape(value)
         if endless:
             m.trace.cut = True
+            m.effects += 1
             forgetting.forget(m, function, arguments)
         return UNKNOWN
-    m.calls_of[code] = entered + 1
+    if in_call is None and on_yield is None and not resumed:
+        return m.program.memo.call(m, function, arguments, place, lambda: _entered(m, function, arguments, place))
+    return _entered(m, function, arguments, place, in_call, on_yield)
+
+
+def _entered(
+    m: Machine,
+    function: Function,
+    arguments: Arguments,
+    place: Place,
+    in_call: Instance | None = None,
+    on_yield: Callable[[Value], object] | None = None,
+) -> Value:
+    """Run a function."""
+    code = function.code
+    m.calls_of[code] = m.calls_of.get(code, 0) + 1
+    if m.recording is not None:
+        m.recording.enter(code, len(m.stack) + 1)
     m.program.entered.add(code.node)
     owner = function.frame.owner if function.frame.kind == "class" else None
     outer = m.context
@@ -218,6 +235,7 @@ def _goes_deep(m: Machine, code: FunctionCode) -> bool:
     running = m.running.get(code)
     if not running:
         return False
+    m.effects += 1
     again = m.recursions[code] = m.recursions.get(code, 0) + 1
     return len(running) >= _RECURSION or again > _RECURSIONS
 

@@ -58,6 +58,7 @@ from mplint.interpreter.values import (
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.memo import Recording
     from mplint.interpreter.modules import Shelf
     from mplint.interpreter.program import Program
 
@@ -117,6 +118,10 @@ class Machine:
         """The tests whose outcome the source does not tell: this run takes one, or both."""
         self.supposed = 0
         """How often an unknown condition was taken as this world, or the branch being run, has it."""
+        self.recording: Recording | None = None
+        """What the innermost call that is to be remembered has asked for so far."""
+        self.effects = 0
+        """Counts what is done or asked that no memo knows of, beside what the trace and the state show."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -184,17 +189,22 @@ class Machine:
 
     def variable(self, frame: Frame, name: str) -> Value | None:
         """The variable `name` of a module, class or function; None where it is not bound."""
-        state = self.state if frame.kind == "function" or frame in self._written else self.shelf.state
-        found = state.get((frame, name))
+        found = self.read((frame, name))
         if type(found) is Maybe:
             return found.value
         return found if isinstance(found, Value) else None
 
     def content(self, frame: Frame, name: str) -> Value | None:
         """What the cell of a variable holds: as `variable`, but `Maybe` where it may be unbound."""
-        state = self.state if frame.kind == "function" or frame in self._written else self.shelf.state
-        found = state.get((frame, name))
+        found = self.read((frame, name))
         return found if isinstance(found, Value) else None
+
+    def read(self, cell: Cell) -> object | None:
+        """What a cell of the state holds."""
+        owner = cell[0]
+        if type(owner) is Frame and owner.kind != "function" and owner not in self._written and self.recording is None:
+            return self.shelf.state.get(cell)
+        return self.state.get(cell)
 
     def is_bound(self, frame: Frame, name: str) -> bool | None:
         """Whether the variable `name` of a module or class is bound; None when not known."""
@@ -248,6 +258,7 @@ class Machine:
 
     def has_made(self, address: Address) -> bool:
         """Whether this run has made what lives at `address`."""
+        self.effects += 1
         return address in self._made
 
     def is_several(self, address: Address) -> bool:
@@ -289,6 +300,7 @@ class Machine:
 
     def fields(self, owner: Address | Frame) -> dict[str, Value]:
         """All the fields of an object, or variables of a class or module, that are or may be there."""
+        self.effects += 1
         found: dict[str, Value] = {}
         for name, content in self.state.of(owner).items():
             if is_attribute(name) and isinstance(content, Value):
@@ -348,6 +360,8 @@ class Machine:
         if symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
             inner = self.decide(symbol.parts[1])
             return inner if inner is None or symbol.parts[0] == "bool" else not inner
+        if self.recording is not None:
+            self.recording.conditions.add(symbol)
         if self.decisions:
             found = self.decisions.get(symbol)
             if found is None:
@@ -526,6 +540,7 @@ class Machine:
 
     def settle(self, value: Unknown) -> Value:
         """One of the values that an unknown is likely to have, on which the precision depends: a world for each."""
+        self.effects += 1
         likely = self.likely(value)
         known = self._decided(value, likely)
         if known is not None:
@@ -557,6 +572,7 @@ class Machine:
 
     def provided(self, value: Unknown) -> Value:
         """What a parameter is that statements of the program may have set from afar."""
+        self.effects += 1
         return gin.bound(self, value)
 
     def note_answer(self, question: object, answer: object) -> None:
@@ -570,10 +586,21 @@ class Machine:
             self.note_answer(spelled, not missing)
         if not missing:
             return False
-        self.raised[-1].append(self.capture())
+        self.throw()
         return True
 
     # -- what happened
+
+    def marks(self) -> tuple[int, ...]:
+        """How much was done so far that lasts: what comes between two equal ones may have written the state at most."""
+        trace = self.trace
+        return (self.effects, len(trace.events), trace.tensors.total, trace.layers.total, len(trace.mixed))
+
+    def throw(self) -> None:
+        """Something is raised: whoever catches it goes on from the present state."""
+        if self.raised:
+            self.effects += 1
+            self.raised[-1].append(self.capture())
 
     def record(self, event: Event) -> None:
         """Add an event to the trace."""
@@ -635,6 +662,7 @@ class Machine:
     @property
     def caller(self) -> Instance | None:
         """The layer or model inside whose `call` the machine is."""
+        self.effects += 1
         for activation in reversed(self.stack):
             if activation.in_call is not None:
                 return activation.in_call
@@ -647,6 +675,7 @@ class Machine:
         """The global dtype policy now."""
         if self.shelf.is_neutral:
             raise PolicyMatters
+        self.effects += 1
         found = self.state.get(POLICY)
         if isinstance(found, Undecided) and self.may_split:
             self._decide_policy(found)

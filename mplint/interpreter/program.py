@@ -15,6 +15,7 @@ from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.configuration import files
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import computed, leaves
+from mplint.interpreter.memo import Memo
 from mplint.interpreter.modules import Shelf
 from mplint.interpreter.values import (
     FLOATS,
@@ -96,6 +97,7 @@ class Program:
         self.literals: dict[int, Const] = {}
         self.literal_places: dict[int, Place] = {}
         """Where the text of a string constant stands, by the identity of the constant."""
+        self.memo = Memo()
         self.places: dict[int, Place] = {}
         """The places by the identity of their nodes: a place keeps its node, so that no other gets the same."""
         self.imports: list[tuple[Path, Machine]] = []

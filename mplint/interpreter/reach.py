@@ -21,6 +21,7 @@ HALF_WORDS: Final = (
 """What the bytes of a program must hold for half precision to be in play anywhere in it."""
 _KERAS: Final = frozenset({"keras", "tf_keras", "keras_core"})
 _ATTRIBUTE: Final = re.compile(r"\.\s*keras\b(?:\s*\.\s*\w+)*")
+_NAME: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(sorted(_KERAS))})\b")
 _HARMLESS: Final = frozenset({Kind.OTHER, Kind.INITIALIZER, Kind.REGULARIZER})
 """What neither computes nor holds anything that computes."""
 
@@ -85,17 +86,31 @@ def _packages_with_keras(text: str) -> frozenset[str]:
     """The packages out of which a file may take Keras."""
     found: set[str] = set()
     others: set[str] = set()
+    idle: set[str] = set()
     for one in imports_of(text):
         top, _, rest = one.module.partition(".")
         if one.level:
             continue
-        if top in _KERAS or "keras" in (*rest.split("."), *one.names):
+        if one.module in _KERAS and not one.names and _is_idle(text, top):  # some code bases import it everywhere
+            idle.add(top)
+        elif top in _KERAS or "keras" in (*rest.split("."), *one.names):
             found.add(top)
         else:
             others.add(top)
-    if _ATTRIBUTE.search(text):
+    by_attribute = _ATTRIBUTE.search(text)
+    by_name = _KERAS.isdisjoint(found) and _NAME.search(text)
+    if by_attribute or by_name:
         code = code_alone(text, list(strings_and_comments(text)))
         uses = {"".join(match[0].split())[1:] for match in _ATTRIBUTE.finditer(code)}
         if any(keras_api.kind(use) not in _HARMLESS for use in uses):
             found |= others
+        if by_name:  # a file that imports it for others may have brought it
+            named = frozenset(_NAME.findall(code)) - idle
+            found |= {name for name in named if not re.search(rf"\bas[ \t]+{name}\b", code)}
     return frozenset(found)
+
+
+def _is_idle(text: str, name: str) -> bool:
+    """Whether a file that imports `name` says no more about it."""
+    once = len(re.findall(rf"(?<![\w.]){name}\b", text)) == 1
+    return once and not re.search(rf"\b{name}[ \t]+as\b", text)

@@ -141,8 +141,7 @@ def _return(m: Machine, frame: Frame, node: cst.Return) -> bool:
 def _raise(m: Machine, frame: Frame, node: cst.Raise) -> bool:
     if node.exc is not None:
         m.evaluate(frame, node.exc)
-    if m.raised:
-        m.raised[-1].append(m.capture())
+    m.throw()
     return False
 
 
@@ -161,8 +160,7 @@ def _continue(m: Machine, frame: Frame, node: cst.Continue) -> bool:
 def _assert(m: Machine, frame: Frame, node: cst.Assert) -> bool:
     if truth(m, m.evaluate(frame, node.test)) is not False:
         return True
-    if m.raised:
-        m.raised[-1].append(m.capture())
+    m.throw()
     return False
 
 
@@ -533,8 +531,8 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
             swallowed = objects.leave_context(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place)
             if swallowed is not False:
                 states.append(m.state)
-            if swallowed is not True and m.raised:
-                m.raised[-1].append(m.capture())
+            if swallowed is not True:
+                m.throw()
     if m.captures == captures:
         base.pins -= 1
     return m.resume(base, states, (symbol,))

@@ -197,9 +197,12 @@ class Known:
     """How much was known of one kind of thing: by the place that makes it, how often its dtype was, how often not."""
 
     places: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    total: int = 0
+    """How many things were counted."""
 
     def count(self, place: Place, known: bool) -> None:
         """Count one more thing made at `place`."""
+        self.total += 1
         times, others = self.places.get(place, (0, 0))
         self.places[place] = (times + known, others + (not known))
 

@@ -167,7 +167,7 @@ def set_global(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     value = _decided(m, value, place)
     if not check_name(m, value, "setter", place, callee):
         if m.raised and isinstance(value, Const) and keras_api.is_refused(str(value.value), "setter", m.generation):
-            m.raised[-1].append(m.capture())  # caught: what stands behind it is not run
+            m.throw()  # caught: what stands behind it is not run
             return NEVER
         policy = Policy(None)
     elif value is None or value == NONE:

@@ -1,0 +1,373 @@
+"""Calls that need not be run again: what they read is as it was, and all that they did was to give a result.
+
+Programs ask the same small questions over and over: which class a field of a configuration has, what an activation
+is called.  Such a call is run once.  What it read (cells of the state, conditions) is kept with what it gave, and while
+that is the same, in whatever run and in whatever calling context, it gives the same again.  It is counted as if it had
+been run: with the memo and without it, a run shows the same, and ends at the same step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.activations import MAX_DEPTH, OutOfBudget
+from mplint.interpreter.code import FunctionCode
+from mplint.interpreter.frames import Context, Frame
+from mplint.interpreter.state import Cell, State
+from mplint.interpreter.values import (
+    HALF_POLICIES,
+    Address,
+    Api,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Dict,
+    DType,
+    Function,
+    Instance,
+    List,
+    Module,
+    Place,
+    Range,
+    Symbol,
+    Tuple,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.machine import Machine
+
+MAX_CALLS: Final = 3000
+"""A function entered more often than this in one run is not entered again: its result is unknown then."""
+_TRIES: Final = 3
+"""A function that so many calls have shown to do more than give a result is not looked at any more."""
+_MISSES: Final = 256
+"""The same for one that so many calls, each in a row, have asked for something new."""
+_SMALL: Final = 10
+"""A call of so few steps is run sooner than looked up."""
+_RESULTS: Final = 4
+"""Results that are kept for the same arguments."""
+
+
+class _Watched(dict[Cell, object]):
+    """The cells of a layer of the state that notes what is looked for below it."""
+
+    __slots__ = ("read",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: set[Cell] = set()
+
+    def get(self, cell: Cell, default: object = None) -> object:
+        found = super().get(cell)
+        if found is None:
+            self.read.add(cell)
+        return found
+
+
+@dataclass(slots=True)
+class Recording:
+    """What a call that is being run has asked for, beside cells of the state."""
+
+    conditions: set[Symbol] = field(default_factory=set)
+    """The unknown conditions on which it depends."""
+    entered: list[FunctionCode] = field(default_factory=list)
+    """The functions that it has entered, itself among them."""
+    depth: int = 0
+    """The calls inside each other at its deepest point."""
+
+    def enter(self, code: FunctionCode, depth: int) -> None:
+        """Note that a function is entered, as the innermost of `depth` calls."""
+        self.entered.append(code)
+        self.depth = max(self.depth, depth)
+
+    def add(self, other: Recording, depth: int = 0) -> None:
+        """Add what a call inside this one has asked for, which began inside `depth` others."""
+        self.conditions |= other.conditions
+        self.entered += other.entered
+        self.depth = max(self.depth, depth + other.depth)
+
+
+@dataclass(slots=True)
+class _Result:
+    """A call that did nothing but give `value`: the argument at `position`, where it gave one back."""
+
+    value: Value
+    position: int | None
+    cells: tuple[tuple[Cell, object], ...]
+    asked: Recording
+    undecided: frozenset[Symbol]
+    steps: int
+    captures: int
+    """States that it has kept: whether there are any is asked where branches meet."""
+    guarded: bool
+    """Whether something would have caught what it raises: then it raises nothing."""
+
+
+@dataclass(slots=True)
+class _Function:
+    """What is known about the calls of one function."""
+
+    promising: bool = False
+    """Whether a call was seen to do nothing but give a result: from then on it is noted what the calls read."""
+    results: dict[object, list[_Result]] = field(default_factory=dict)
+    refused: int = 0
+    """The calls that did more than that."""
+    missed: int = 0
+    """The calls in a row that asked for something new."""
+
+
+class Memo:
+    """The results of calls, for all runs of a program."""
+
+    def __init__(self) -> None:
+        self._functions: dict[FunctionCode, _Function | None] = {}
+
+    def call(
+        self, m: Machine, function: Function, arguments: Arguments, place: Place, enter: Callable[[], Value]
+    ) -> Value:
+        """The result of a call: as it was, or by `enter`, which runs it."""
+        code = function.code
+        known = self._functions.get(code, _UNSEEN)
+        if known is None or m.recursive:
+            return enter()
+        inside = m.context.at(place)
+        if known is _UNSEEN or not known.promising:
+            marks, steps = m.marks(), m.steps
+            value = enter()
+            if m.steps - steps < _SMALL:
+                self._functions[code] = None
+            elif marks != m.marks() or not _is_free(value, inside, arguments):
+                self._refuse(code, known)
+            else:
+                self._functions[code] = _Function(promising=True)
+            return value
+        key = _key(m, function, arguments)
+        if key is None:
+            return enter()
+        results = known.results.setdefault(key, [])
+        for result in results:
+            if _holds(m, result):
+                known.missed = 0
+                return _again(m, result, arguments)
+        known.missed += 1
+        if len(results) >= _RESULTS or known.missed > _MISSES:
+            self._functions[code] = None
+            return enter()
+        found, value = _recorded(m, arguments, inside, enter)
+        if found is None:
+            self._refuse(code, known)
+        else:
+            results.append(found)
+        return value
+
+    def _refuse(self, code: FunctionCode, known: _Function) -> None:
+        """Note that a call of the function did more than to give a result."""
+        if known is _UNSEEN:
+            known = self._functions[code] = _Function()
+        known.refused += 1
+        if known.refused >= _TRIES:
+            self._functions[code] = None
+
+
+_UNSEEN: Final = _Function()
+
+
+def _key(m: Machine, function: Function, arguments: Arguments) -> object | None:
+    """What a call is known by; None for one that the memo does not tell from others."""
+    if not arguments.sure:
+        return None
+    given: list[object] = []
+    for value in arguments.values():
+        exact = _exact(value)
+        if exact is None:
+            return None
+        given.append(exact)
+    names = tuple(name for name, _ in arguments.keywords)
+    program = m.program
+    surroundings = (m.generation, m.may_split, len(program.patched), len(program.hooks))
+    return (function, names, tuple(given), surroundings)
+
+
+def _exact(value: object) -> object | None:
+    """Something that is equal only for values which nothing tells apart; None where there is no such thing."""
+    match value:
+        case Const(value=str(text)) if text in HALF_POLICIES:  # where it is written is told
+            return None
+        case Api(path=path, spelled=spelled):
+            return (Api, path, spelled)
+        case Unknown(symbol=symbol, candidates=candidates, closed=closed):
+            return (Unknown, symbol, candidates, closed)
+        case Tuple(items=items, rest=rest):
+            held = [_exact(item) for item in (*items, *(() if rest is None else (rest,)))]
+            return None if None in held else (Tuple, rest is None, tuple(held))
+        case Bound(receiver=receiver, callee=callee):
+            parts = (_exact(receiver), _exact(callee))
+            return None if None in parts else (Bound, parts)
+        case Const() | Class() | Function() | Instance() | List() | Dict() | Module() | DType() | Range():
+            return value
+        case _:
+            return None
+
+
+def _holds(m: Machine, result: _Result) -> bool:
+    """Whether a call would read now what it has read."""
+    if m.raised and not result.guarded:
+        return False
+    if len(m.stack) + result.asked.depth >= MAX_DEPTH:
+        return False
+    for cell, content in result.cells:
+        found = m.read(cell)
+        if found is not content and (found is None or content is None or _differ(found, content)):
+            return False
+    for code in result.asked.entered:
+        if m.running.get(code) or m.calls_of.get(code, 0) + len(result.asked.entered) > MAX_CALLS:
+            return False
+    if m.decisions or m.pending is not None:
+        return all(m.decide(condition) is None for condition in result.asked.conditions)
+    return True
+
+
+def _differ(one: object, other: object) -> bool:
+    exact = _exact(one)
+    return exact is None or exact != _exact(other)
+
+
+def _again(m: Machine, result: _Result, arguments: Arguments) -> Value:
+    """Do what the call did."""
+    m.steps += result.steps
+    if m.steps > m.budget:
+        raise OutOfBudget
+    m.captures += result.captures
+    m.undecided |= result.undecided
+    for code in result.asked.entered:
+        m.calls_of[code] = m.calls_of.get(code, 0) + 1
+    m.clock += len(result.asked.entered)
+    if m.recording is not None:
+        m.recording.add(result.asked, len(m.stack))
+    return result.value if result.position is None else arguments.values()[result.position]
+
+
+def _recorded(
+    m: Machine, arguments: Arguments, inside: Context, enter: Callable[[], Value]
+) -> tuple[_Result | None, Value]:
+    """Run a call; what it gave and on what that depends, if it did nothing else."""
+    base, outer, around = m.state, m.recording, m.undecided
+    raised = len(m.raised[-1]) if m.raised else 0
+    cells = _Watched()
+    base.pins += 1
+    m.state = State(base, cells)
+    m.recording, m.undecided = asked, undecided = Recording(), set[Symbol]()
+    depth, steps, captures, marks = len(m.stack), m.steps, m.captures, m.marks()
+    try:
+        value = enter()
+    finally:
+        m.recording, m.undecided = outer, around
+        around |= undecided
+        if outer is not None:
+            outer.add(asked)
+    changes = m.state.above(base)
+    found: _Result | None = None
+    if marks == m.marks() and _is_free(value, inside, arguments):
+        read = _read(base, cells.read, inside)
+        running = any(m.running.get(code) for code in asked.entered)
+        decided = bool(m.decisions) and any(m.decide(condition) is not None for condition in asked.conditions)
+        if read is not None and not running and not decided and _is_own(base, changes, inside):
+            position = next((at for at, given in enumerate(arguments.values()) if given is value), None)
+            asked.depth -= depth
+            found = _Result(
+                value,
+                position,
+                read,
+                asked,
+                frozenset(undecided),
+                m.steps - steps,
+                m.captures - captures,
+                bool(m.raised),
+            )
+    if (len(m.raised[-1]) if m.raised else 0) == raised:
+        base.pins -= 1
+    if type(changes) is _Watched:
+        changes = dict(changes)
+    if found is not None:
+        m.state = base if not base.pins else State(base)
+    elif base.pins:
+        m.state = State(base, changes)
+    else:
+        base.cells.update(changes)
+        m.state = base
+    return found, value
+
+
+def _read(base: State, cells: set[Cell], context: Context) -> tuple[tuple[Cell, object], ...] | None:
+    """What the call has read; None where something cannot be compared with what it would read elsewhere."""
+    found: list[tuple[Cell, object]] = []
+    for cell in cells:
+        content = base.get(cell)
+        if _is_inside(cell[0], context):
+            if content is not None:
+                return None
+            continue
+        found.append((cell, content))
+    return tuple(found)
+
+
+def _is_own(base: State, changes: dict[Cell, object], context: Context) -> bool:
+    """Whether all that was written is of what the call has made itself."""
+    return all(_is_inside(cell[0], context) and base.get(cell) is None for cell in changes)
+
+
+def _is_inside(owner: object, context: Context) -> bool:
+    """Whether what owns a cell was made in the call that `context` stands for."""
+    if isinstance(owner, Frame):
+        return owner.kind != "module" and _is_within(owner.context, context)
+    return isinstance(owner, Address) and _is_within(owner.context, context)
+
+
+def _is_within(here: Context, context: Context) -> bool:
+    while here.depth > context.depth and here.parent is not None:
+        here = here.parent
+    return here is context
+
+
+def _is_free(value: Value, context: Context, arguments: Arguments) -> bool:
+    """Whether a result holds nothing that the call has made, and nothing that tells where it was made."""
+    stack: list[object] = [value]
+    while stack:
+        here = stack.pop()
+        if any(here is given for given in arguments.values()):
+            continue
+        match here:
+            case Const() | Api() | DType() | Range() | Module():
+                pass
+            case Unknown(symbol=symbol, candidates=candidates):
+                stack.extend(candidates)
+                if symbol is not None:
+                    stack.append(symbol)
+            case Symbol(parts=parts):
+                stack.extend(part for part in parts if isinstance(part, (Value, Symbol, Context)))
+            case Context():
+                if _is_within(here, context):
+                    return False
+            case Tuple(items=items, rest=rest):
+                stack.extend(items)
+                if rest is not None:
+                    stack.append(rest)
+            case Choice(options=options):
+                stack.extend(options)
+            case Bound(receiver=receiver, callee=callee):
+                stack += (receiver, callee)
+            case Class(frame=frame) | Function(frame=frame):
+                if _is_inside(frame, context):
+                    return False
+            case Instance(address=address) | List(address=address) | Dict(address=address):
+                if _is_within(address.context, context):
+                    return False
+            case _:
+                return False
+    return True
