@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from mplint.keras_api import (
     called_with_old_arguments,
+    generations,
     only_generation_with,
     removed_from_tensorflow,
     top_names_of,
@@ -127,7 +128,7 @@ def claims_of(text: str) -> Claims:
     imported: dict[Generation, str] = {}
     used: dict[Generation, str] = {}
     surely, tried = _surely_imported(code, imports)
-    for generation, what in _imported(surely):
+    for generation, _, what in _imported(surely):
         imported.setdefault(generation, what)
     if flavors or any(one.module.split(".")[0] == "tensorflow" for one in imports):
         for generation, what in _used(code, imports, flavors):
@@ -160,15 +161,20 @@ def _flavors(imports: tuple[Import, ...], code: str) -> Iterator[Flavor]:
 
 
 def _surely_imported(code: str, imports: tuple[Import, ...]) -> tuple[tuple[Import, ...], str | None]:
-    """The imports without those that are tried, and may fail; and what is tried that only one generation has."""
-    sure = code
-    wanted = None
+    """The imports without those that are tried, and may fail; and what is tried that only one generation has.
+
+    What neither has any more is tried for the sake of older releases, which says nothing of the generation.
+    """
+    sure, wanted = code, None
     if "except" in code:
-        sure, tried = _without_tried(code, _OF_IMPORT)
-        wanted = next((what for statement in tried for _, what in _imported(imports_of(statement))), None)
-        sure = code if wanted is None else sure
-    without_versions = _BY_VERSION.sub("", sure) if _asks(sure) else sure
-    surely = imports if without_versions is code else imports_of(without_versions)
+        without_tried, tried = _without_tried(code, _OF_IMPORT)
+        claims = [claim for statement in tried for claim in _imported(imports_of(statement))]
+        if claims:
+            sure = without_tried
+            wanted = next((what for _, place, what in claims if place is None or generations(place)), None)
+    if _asks(sure):
+        sure = _BY_VERSION.sub("", sure)
+    surely = imports if sure is code else imports_of(sure)
     return surely, None if wanted is None else f"{wanted} where it is there"
 
 
@@ -188,7 +194,8 @@ def _asks(code: str) -> bool:
     return "version" in code or "VERSION" in code or "hasattr" in code
 
 
-def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
+def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str | None, str]]:
+    """What only one generation has: that one, the public place, and how it is said."""
     for one in imports:
         module = one.module.removeprefix("tensorflow.")
         if one.level or module.split(".")[0] != "keras":
@@ -197,12 +204,12 @@ def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
         if inside.split(".")[0] in ("src", "_src"):
             private = [".".join(part for part in (inside, name) if part).split(".")[1] for name in one.names or ("",)]
             for generation, modules in PRIVATE_MODULES.items():
-                yield from ((generation, f"keras.src.{name} is imported") for name in private if name in modules)
+                yield from ((generation, None, f"keras.src.{name} is imported") for name in private if name in modules)
             continue
         for path in [f"{module}.{name}" for name in one.names] or [module]:
             found = only_generation_with(path, through_tensorflow=module != one.module)
             if found is not None:
-                yield found[0], f"{found[1]} is imported"
+                yield *found, f"{found[1]} is imported"
 
 
 def _used(code: str, imports: tuple[Import, ...], flavors: frozenset[Flavor]) -> Iterator[tuple[Generation, str]]:
@@ -225,7 +232,7 @@ def _used(code: str, imports: tuple[Import, ...], flavors: frozenset[Flavor]) ->
             # A method that the file defines itself says nothing, nor does NVIDIA's amp.scale_loss.
             if method not in code or re.search(rf"\bdef\s+{method}\b", code):
                 continue
-            if re.search(rf"(?<!\bamp)\.{method}\b", code):
+            if re.search(rf"(?<!\bamp)\.{method}[ \t]*\(", code):
                 yield generation, f"{method} is used"
 
 

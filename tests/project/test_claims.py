@@ -109,6 +109,7 @@ def test_imports(text: str, generations: set[str]) -> None:
         ("import keras\nclass A:\n  def scale_loss(self): ...\nA().scale_loss()\n", set()),
         ("import keras\nwith amp.scale_loss(loss, o) as l: pass\n", set()),
         ("import keras\nimport sonnet as snt\nopt.apply(g, v)\n", set()),
+        ("import keras\nif FLAGS.scale_loss: pass\n", set()),
         ("import torch\nopt.scale_loss(loss)\nopt.apply(x)\n", set()),
         ("import tensorflow as tf\ntf.keras.mixed_precision.experimental.set_policy('mixed_float16')\n", {"2"}),
         ("import tensorflow as tf\nopt = tf.train.experimental.enable_mixed_precision_graph_rewrite(opt)\n", {"2"}),
@@ -180,6 +181,14 @@ def test_switch(line: str, switch: str | None) -> None:
 )
 def test_guards(line: str, guarded: bool) -> None:
     assert (claims_of(f"import keras\nimport tensorflow as tf\n{line}\n").guarded is not None) is guarded
+
+
+def test_a_place_that_neither_has_today_is_tried_for_older_releases() -> None:
+    tried = "try:\n    {}\nexcept ImportError:\n    x = None\n"
+    assert claims_of(tried.format("from keras import ops")).guarded is not None
+    assert claims_of(tried.format("from tensorflow.keras.layers import experimental")).guarded is not None
+    assert claims_of(tried.format("from keras.engine import training")).guarded is None
+    assert claims_of(tried.format("from keras.engine import training")).imported == {}
 
 
 @pytest.mark.parametrize(
