@@ -248,7 +248,7 @@ def _used_places(
     for one in imports:
         if one.module in ("keras", "tensorflow.keras") and not one.level:
             homes.update((name, f"keras.{name}") for name in one.names if name.isidentifier())
-    by_tensorflow = [flavor is Flavor.TENSORFLOW for flavor in flavors & {Flavor.TENSORFLOW, Flavor.KERAS}]
+    by_tensorflow = [flavor is Flavor.TENSORFLOW for flavor in flavors]
     chain = re.compile(
         rf"(?<![\w.])(?P<tf>(?:tf|tensorflow)\.)?(?P<home>{'|'.join(sorted(homes))})(?P<rest>(?:\.\w+){{1,6}})"
     )
