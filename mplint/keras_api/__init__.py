@@ -37,6 +37,12 @@ from mplint.keras_api.operations import (
     sequence,
     tensor,
 )
+from mplint.keras_api.places import (
+    called_with_old_arguments,
+    only_generation_with,
+    removed_from_tensorflow,
+    top_names_of,
+)
 from mplint.keras_api.policies import (
     Use,
     half_variables,
@@ -71,6 +77,7 @@ __all__ = [
     "are_separate",
     "array",
     "called_parameters",
+    "called_with_old_arguments",
     "calls_argument",
     "canonical",
     "carries",
@@ -93,15 +100,18 @@ __all__ = [
     "methods",
     "names",
     "nearest_policy",
+    "only_generation_with",
     "operation",
     "own_dtype",
     "parameters",
     "policy_dtype",
     "policy_follows",
     "python",
+    "removed_from_tensorflow",
     "sequence",
     "size_parameters",
     "tensor",
+    "top_names_of",
     "versions",
     "vocabulary_parameters",
 ]

@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from mplint.keras_api import (
+    called_with_old_arguments,
+    generations,
+    only_generation_with,
+    removed_from_tensorflow,
+    top_names_of,
+)
 from mplint.project.imports import Import, code_alone, imports_of
 from mplint.source.lexer import Kind, Piece, is_code, strings_and_comments
 
@@ -23,16 +30,6 @@ class Flavor(enum.Enum):
     KERAS_CORE = "keras_core"
 
 
-KERAS3_MODULES = frozenset(
-    "config distillation distribution dtype_policies ops quantizers random tree visualization".split()
-)
-KERAS3_NAMES = frozenset(
-    "DTypePolicy FloatDTypePolicy Function Initializer InputSpec KerasTensor Layer Loss Metric Operation Optimizer "
-    "Quantizer Regularizer RematScope StatelessScope SymbolicScope Variable device name_scope remat version".split()
-)
-"""In the package `keras`; Keras 2 has none of them there (and neither `optimizers.LossScaleOptimizer`)."""
-KERAS2_MODULES = frozenset(["estimator", "engine", "wrappers.scikit_learn", "utils.np_utils", "layers.experimental"])
-
 PRIVATE_MODULES: Final[dict[Generation, frozenset[str]]] = {
     "2": frozenset("distribute dtensor engine legacy_tf_layers mixed_precision premade_models testing_infra".split()),
     "3": frozenset("dtype_policies distribution ops quantizers random testing trainers tree visualization".split()),
@@ -42,7 +39,6 @@ PRIVATE_MODULES: Final[dict[Generation, frozenset[str]]] = {
 _KERAS3_CALLS = ("scale_loss", "stateless_apply", "set_dtype_policy")
 _KERAS2_CALLS = ("get_scaled_loss", "get_unscaled_gradients")
 _APPLIES = re.compile(r"\b(?:\w*_)?opt(?:imizer)?\d*\.apply\(")
-_ONLY_KERAS3 = "|".join(sorted(KERAS3_MODULES | KERAS3_NAMES))
 
 _SWITCH = re.compile(
     r"""(?P<quote>['"])TF_USE_LEGACY_KERAS['"]\s*(?:\]\s*=|,|:)\s*(?:str\(\s*)?['"]?(?P<value>\w+)"""
@@ -57,7 +53,7 @@ _ON, _OFF = frozenset(["1", "true"]), frozenset(["0", "false"])
 
 _HASATTR = re.compile(
     rf"""\b(?:hasattr|getattr)\(\s*(?:[\w.]+(?:\(\))?\s*,\s*['"](?:{"|".join([*_KERAS3_CALLS, *_KERAS2_CALLS])})['"]"""
-    rf"""|(?:\w+\.)?keras\s*,\s*['"](?:{_ONLY_KERAS3})['"])"""
+    r"""|(?:\w+\.)?keras\s*,\s*['"](?P<name>\w+)['"])"""
 )
 _VERSION = re.compile(r"\b(?P<package>keras|tf|tensorflow)(?P<keras>\.keras)?(?:\.__version__|\.version\(\))")
 _COMPARES = re.compile(r"[<>]=?|[=!]=|startswith|\.split\(|\.major|\bparse\(|\bVersion\(")
@@ -75,13 +71,26 @@ _OTHER_IMPORT = re.compile(
 _TENSORFLOWS = re.compile(
     r"^[ \t]*(?:from[ \t]+tensorflow[ \t]+import[ \t]+keras|(?:from|import)[ \t]+tensorflow\.keras)\b", re.MULTILINE
 )
+_TENSORFLOW_USE = re.compile(r"(?<![\w.])(?:tf|tensorflow)\.(?P<path>\w+(?:\.\w+){1,4})")
+_OPTIMIZER_CALL = re.compile(
+    r"(?<![\w.])(?P<module>(?P<keras>(?:(?:tf|tensorflow)\.)?keras\.)?optimizers\.)?(?P<name>[A-Z]\w+)"
+    r"\((?P<arguments>[^()]{0,300})"
+)
+_KEYWORD = re.compile(r"(?<![\w.])(\w+)[ \t]*=(?!=)")
 _IMPORT_ERROR = re.compile(r"\bexcept\b[^:\n]{0,200}(?:ImportError|ModuleNotFoundError)|\bexcept(?:\s+Exception)?\s*:")
 
 
+_BODY = r"(?:(?P=indent)[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n)"
 _TRY = re.compile(
-    r"^(?P<indent>[ \t]*)try[ \t]*:[^\n]*\n(?:(?P=indent)[ \t]+\S[^\n]*\n|[ \t]*\n)+"
-    r"(?P=indent)except\b[^:\n]{0,200}(?:ImportError|ModuleNotFoundError)[^\n]*(?:\n|\Z)"
-    r"(?P<handler>(?:(?P=indent)[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
+    rf"^(?P<indent>[ \t]*)try[ \t]*:[^\n]*\n{_BODY}+"
+    rf"(?P=indent)except\b(?P<caught>[^:\n]{{0,200}}):[^\n]*(?:\n|\Z)(?P<handler>{_BODY}*)",
+    re.MULTILINE,
+)
+_OF_IMPORT = re.compile(r"ImportError|ModuleNotFoundError|\bException\b|^[ \t]*$")
+_OF_ATTRIBUTE = re.compile(rf"AttributeError|{_OF_IMPORT.pattern}")
+_BY_VERSION = re.compile(
+    rf"^(?P<indent>[ \t]*)if\b[^\n]*(?:version|VERSION|hasattr)[^\n]*:[ \t]*\n{_BODY}+"
+    rf"(?:(?P=indent)el(?:if\b[^\n]*|se[ \t]*):[ \t]*\n{_BODY}+)*",
     re.MULTILINE,
 )
 _LEAVES = re.compile(r"^\s*raise\b|\b(?:sys\.)?exit\(", re.MULTILINE)
@@ -119,10 +128,10 @@ def claims_of(text: str) -> Claims:
     imported: dict[Generation, str] = {}
     used: dict[Generation, str] = {}
     surely, tried = _surely_imported(code, imports)
-    for generation, what in _imported(surely):
+    for generation, _, what in _imported(surely):
         imported.setdefault(generation, what)
     if flavors or any(one.module.split(".")[0] == "tensorflow" for one in imports):
-        for generation, what in _used(code):
+        for generation, what in _used(code, imports, flavors):
             used.setdefault(generation, what)
     guarded, asserted = _guards(text, pieces)
     if asserted is not None:
@@ -152,23 +161,41 @@ def _flavors(imports: tuple[Import, ...], code: str) -> Iterator[Flavor]:
 
 
 def _surely_imported(code: str, imports: tuple[Import, ...]) -> tuple[tuple[Import, ...], str | None]:
-    """The imports without those that are tried, and may fail; and what is tried that only one generation has."""
-    if "ImportError" not in code and "ModuleNotFoundError" not in code:
-        return imports, None
+    """The imports without those that are tried, and may fail; and what is tried that only one generation has.
+
+    What neither has any more is tried for the sake of older releases, which says nothing of the generation.
+    """
+    sure, wanted = code, None
+    if "except" in code:
+        without_tried, tried = _without_tried(code, _OF_IMPORT)
+        claims = [claim for statement in tried for claim in _imported(imports_of(statement))]
+        if claims:
+            sure = without_tried
+            wanted = next((what for _, place, what in claims if place is None or generations(place)), None)
+    if _asks(sure):
+        sure = _BY_VERSION.sub("", sure)
+    surely = imports if sure is code else imports_of(sure)
+    return surely, None if wanted is None else f"{wanted} where it is there"
+
+
+def _without_tried(code: str, caught: re.Pattern[str]) -> tuple[str, list[str]]:
+    """The code without each `try` that goes on when what it tries is not there; and those."""
     rest, tried = [], []
     position = 0
     for match in _TRY.finditer(code):
-        if match.start() >= position and not _LEAVES.search(match["handler"]):
+        if match.start() >= position and caught.search(match["caught"]) and not _LEAVES.search(match["handler"]):
             rest.append(code[position : match.start()])
             tried.append(match[0])
             position = match.end()
-    wanted = next((what for statement in tried for _, what in _imported(imports_of(statement))), None)
-    if wanted is None:
-        return imports, None
-    return imports_of("\n".join((*rest, code[position:]))), f"{wanted} where it is there"
+    return "\n".join((*rest, code[position:])), tried
 
 
-def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
+def _asks(code: str) -> bool:
+    return "version" in code or "VERSION" in code or "hasattr" in code
+
+
+def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str | None, str]]:
+    """What only one generation has: that one, the public place, and how it is said."""
     for one in imports:
         module = one.module.removeprefix("tensorflow.")
         if one.level or module.split(".")[0] != "keras":
@@ -177,31 +204,26 @@ def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
         if inside.split(".")[0] in ("src", "_src"):
             private = [".".join(part for part in (inside, name) if part).split(".")[1] for name in one.names or ("",)]
             for generation, modules in PRIVATE_MODULES.items():
-                yield from ((generation, f"keras.src.{name} is imported") for name in private if name in modules)
+                yield from ((generation, None, f"keras.src.{name} is imported") for name in private if name in modules)
             continue
-        below = [inside] if inside else []
-        names = [".".join([*below, name]) for name in one.names] or below
-        for name in names:
-            first = name.split(".")[0]
-            if first in KERAS3_MODULES:
-                yield "3", f"keras.{first} is imported"
-            elif name in KERAS3_NAMES or name == "optimizers.LossScaleOptimizer":
-                yield "3", f"keras.{name} is imported"
-            elif any(name == old or name.startswith(f"{old}.") for old in KERAS2_MODULES):
-                yield "2", f"keras.{name} is imported"
+        for path in [f"{module}.{name}" for name in one.names] or [module]:
+            found = only_generation_with(path, through_tensorflow=module != one.module)
+            if found is not None:
+                yield *found, f"{found[1]} is imported"
 
 
-def _used(code: str) -> Iterator[tuple[Generation, str]]:
-    names = "|".join(["keras", *sorted({match["alias"] for match in _ALIAS.finditer(code)})])
-    attribute = re.compile(
-        rf"\b(?<!(?<!\btf)(?<!\btensorflow)\.)(?:{names})\.(?P<name>(?:{_ONLY_KERAS3}|optimizers\.LossScaleOptimizer)\b)"
-    )
-    if match := attribute.search(code):
-        yield "3", f"keras.{match['name']} is used"
+def _used(code: str, imports: tuple[Import, ...], flavors: frozenset[Flavor]) -> Iterator[tuple[Generation, str]]:
+    if "except" in code:
+        code, _ = _without_tried(code, _OF_ATTRIBUTE)
+    if _asks(code):
+        code = _BY_VERSION.sub("", code)
+    yield from _used_places(code, imports, flavors)
+    yield from _used_arguments(code, imports)
     if "auto_scale_loss" in code:
         yield "3", "auto_scale_loss is used"
     if _APPLIES.search(code) and "sonnet" not in code and not re.search(r"\bdef\s+apply\b", code):
         yield "3", "optimizer.apply is used"
+    names = "|".join(["keras", *_aliases(code)])
     if re.search(rf"\b(?:{names})\.optimizers\.legacy\b", code):
         yield "2", "keras.optimizers.legacy is used"
     calls: tuple[tuple[Generation, tuple[str, ...]], ...] = (("3", _KERAS3_CALLS), ("2", _KERAS2_CALLS))
@@ -210,8 +232,54 @@ def _used(code: str) -> Iterator[tuple[Generation, str]]:
             # A method that the file defines itself says nothing, nor does NVIDIA's amp.scale_loss.
             if method not in code or re.search(rf"\bdef\s+{method}\b", code):
                 continue
-            if re.search(rf"(?<!\bamp)\.{method}\b", code):
+            if re.search(rf"(?<!\bamp)\.{method}[ \t]*\(", code):
                 yield generation, f"{method} is used"
+
+
+def _aliases(code: str) -> list[str]:
+    return sorted({match["alias"] for match in _ALIAS.finditer(code)})
+
+
+def _used_places(
+    code: str, imports: tuple[Import, ...], flavors: frozenset[Flavor]
+) -> Iterator[tuple[Generation, str]]:
+    """Dotted names that only one generation has, under each Keras that the file may mean by them."""
+    homes = dict.fromkeys(("keras", *_aliases(code)), "keras")
+    for one in imports:
+        if one.module in ("keras", "tensorflow.keras") and not one.level:
+            homes.update((name, f"keras.{name}") for name in one.names if name.isidentifier())
+    by_tensorflow = [flavor is Flavor.TENSORFLOW for flavor in flavors]
+    chain = re.compile(
+        rf"(?<![\w.])(?P<tf>(?:tf|tensorflow)\.)?(?P<home>{'|'.join(sorted(homes))})(?P<rest>(?:\.\w+){{1,6}})"
+    )
+    for tensorflow, home, rest in dict.fromkeys(match.groups() for match in chain.finditer(code)):
+        if tensorflow and home != "keras":
+            continue
+        found = {
+            only_generation_with(homes[home] + rest, through_tensorflow=through)
+            for through in ([True] if tensorflow else by_tensorflow)
+        }
+        if len(found) == 1 and (place := found.pop()) is not None:
+            yield place[0], f"{place[1]} is used"
+    for match in _TENSORFLOW_USE.finditer(code):
+        if match["path"] in removed_from_tensorflow():
+            yield "2", f"tf.{match['path']} is used"
+
+
+def _used_arguments(code: str, imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
+    """Calls with an argument that only one generation takes: `Adam(lr=1e-3)`."""
+    imported = {f"{one.module.removeprefix('tensorflow.')}.{name}" for one in imports for name in one.names}
+    for match in _OPTIMIZER_CALL.finditer(code):
+        if match["module"]:
+            whole = match["keras"] or "keras.optimizers" in imported
+        else:
+            whole = f"keras.optimizers.{match['name']}" in imported
+        if not whole:
+            continue
+        for argument in _KEYWORD.findall(match["arguments"]):
+            generation = called_with_old_arguments().get((f"keras.optimizers.{match['name']}", argument))
+            if generation is not None:
+                yield generation, f"{match['name']}({argument}=...) is called"
 
 
 def _switch(text: str, pieces: list[Piece]) -> Generation | None:
@@ -245,6 +313,8 @@ def _guards(text: str, pieces: list[Piece]) -> tuple[str | None, Generation | No
             return line.strip(), None
         asserted = "3" if "3" in (claim["prefix"], claim["least"]) else "2"
     for match in _HASATTR.finditer(text) if "attr(" in text else ():
+        if match["name"] not in {None, *top_names_of("3")}:
+            continue
         if is_code(pieces, match.start()):
             return match[0], None
     return None, asserted

@@ -95,7 +95,8 @@ class _Judge:
         if claims.switch is not None and Flavor.KERAS not in claims.flavors:
             return Evidence(claims.switch, "TF_USE_LEGACY_KERAS is set in the file")
         if claims.imported:
-            return _unanimous(claims.imported) or Evidence(None, "the file imports from both generations")
+            imported = _unanimous(claims.imported) or Evidence(None, "the file imports from both generations")
+            return self._contradicted(path, imported) or imported
 
         undecided = False
         by_cells = self._of_cells(path, claims.flavors)
@@ -152,6 +153,20 @@ class _Judge:
                 waiting.extend(fresh)
             found = self._memory.programs[path] = frozenset(together - {path})
         return found
+
+    def _contradicted(self, path: Path, found: Evidence) -> Evidence | None:
+        """Evidence of None where a file that this one imports, itself or through others, imports the other Keras."""
+        together, waiting = {path}, [path]
+        while waiting:
+            fresh = self._project.imports(waiting.pop()) - together
+            together |= fresh
+            waiting.extend(fresh)
+        for other in sorted(together - {path}):
+            theirs = self._claims(other)
+            for generation, what in theirs.imported.items() if theirs.guarded is None else ():
+                if generation != found.generation:
+                    return Evidence(None, f"{found.why}, and {what} in {self._name(other)}")
+        return None
 
     def _of_program(self, path: Path, claims: Claims) -> Evidence | None:
         """What the rest of the program imports and switches; Evidence of None where that contradicts itself."""

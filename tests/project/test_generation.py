@@ -184,6 +184,21 @@ def test_a_contradictory_program_says_nothing(tmp_path: Path) -> None:
     assert found(tmp_path, {**files, "requirements.txt": "tensorflow==2.15"}).generation == "2"
 
 
+def test_a_file_that_imports_the_other_generation_is_of_neither(tmp_path: Path) -> None:
+    files = {
+        "tool.py": "import lib\nfrom keras.utils.layer_utils import count_params\n",
+        "lib.py": "from keras import ops\n",
+        "old.py": "from keras.utils.np_utils import to_categorical\nimport shared\n",
+        "shared.py": "import keras\n",
+    }
+    mixed = found(tmp_path, files, "tool.py")
+    assert mixed.generation is None
+    assert mixed.why == "keras.utils.layer_utils is imported, and keras.ops is imported in lib.py"
+    assert found(tmp_path, files, "lib.py").generation != "2"
+    assert found(tmp_path, files, "old.py").generation == "2"
+    assert found(tmp_path, files, "shared.py").generation == "2"
+
+
 def test_tests_are_no_program_but_for_themselves(tmp_path: Path) -> None:
     files = {"x.py": TF, "tests/test_x.py": SWITCH + "import x\n", "tests/test_y.py": TF + "from tests import test_x\n"}
     assert found(tmp_path, files).generation is None
