@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,17 +39,38 @@ MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """The functions and classes of a module that are to be run, by name: of `names`, or of all, those not in `done`."""
+
+    names: Collection[str] | None = None
+    done: tuple[Collection[str], ...] = ()
+
+    def __contains__(self, name: str) -> bool:
+        return (self.names is None or name in self.names) and not any(name in names for names in self.done)
+
+
+EVERYTHING: Final = Wanted()
+
+
 def run_unentered(
-    program: Program, found: Exploration, entry: Entry, policy: Policy, setters: Setters, *, again: bool = False
+    program: Program,
+    found: Exploration,
+    entry: Entry,
+    policy: Policy,
+    setters: Setters,
+    wanted: Wanted = EVERYTHING,
+    *,
+    again: bool = False,
 ) -> None:
     """Run what nothing has entered in the module `entry.path`, under `policy`; the module is imported before that.
 
-    Under a policy that is not half, only what may set one, as `setters` knows.  `again` runs what was entered, too:
-    that was under another policy.
+    Of its functions and classes only those that are `wanted`; under a policy that is not half, only what may set
+    one, as `setters` knows.  `again` runs what was entered, too: that was under another policy.
     """
     if again:
         before, program.entered = program.entered, set()
-        run_unentered(program, found, entry, policy, setters)
+        run_unentered(program, found, entry, policy, setters, wanted)
         program.entered |= before
         return
     try:
@@ -59,7 +80,8 @@ def run_unentered(
     left = [
         (owner, node)
         for owner, node in functions(tree)
-        if (node not in program.entered or node in program.roots)
+        if (owner or node).name.value in wanted
+        and (node not in program.entered or node in program.roots)
         and (not node.name.value.startswith("__") or node.name.value in ("__call__", "__init__"))
     ]
     if policy.name not in HALF_POLICIES:
@@ -67,8 +89,9 @@ def run_unentered(
         left = [(owner, node) for owner, node in left if setters.may_set(entry.path, node.name.value)]
     if not left:
         return
-    own = _own_policy(program, entry)
-    entry = replace(entry, borrowed=own.name not in HALF_POLICIES, budget=min(entry.budget, MAX_ROOT_STEPS))
+    own = own_policies(program, entry)
+    is_own = bool(own) and all(one.name in HALF_POLICIES for one in own)
+    entry = replace(entry, borrowed=not is_own, budget=min(entry.budget, MAX_ROOT_STEPS))
     objects: dict[cst.ClassDef, _Made | None] = {}
     for owner, node in left:
         if node in program.entered and node not in program.roots:
@@ -136,14 +159,16 @@ class _Made:
     value: Value
 
 
-def _own_policy(program: Program, entry: Entry) -> Policy:
-    """The policy that the module sets by itself when it is imported."""
+def own_policies(program: Program, entry: Entry) -> tuple[Policy, ...]:
+    """The policies that the module may set by itself when it is imported; none where that cannot be followed."""
     machine = new_machine(program, replace(entry, policy=Policy("float32")), {}, True)
     try:
         modules.load(machine, entry.path)
-    except (Split, OutOfBudget):
-        return Policy(None)
-    return machine.policy
+    except Split:
+        return (Policy(None),)
+    except OutOfBudget:
+        return ()
+    return machine.policies
 
 
 def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef, policy: Policy) -> _Made | None:
