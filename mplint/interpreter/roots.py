@@ -17,6 +17,7 @@ from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
 from mplint.interpreter.setters import Setters
+from mplint.interpreter.switches import flags
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
@@ -106,13 +107,13 @@ def run_unentered(
         made: _Made | None = None
         if owner is not None:
             if owner not in objects:
-                objects[owner] = _construct(program, found, here, owner, policy)
+                objects[owner] = _construct(program, found, here, owner, policy, setters)
             made = objects[owner]
             if made is not None:
                 here = replace(here, start=made.machine)
         if node.name.value == "__init__":  # an object of the class is all that there is to see
             continue
-        for _ in run_entry(program, found, here, _root(entry, owner, node, made, policy)):
+        for _ in run_entry(program, found, here, _root(entry, owner, node, made, policy, setters)):
             pass
 
 
@@ -171,14 +172,16 @@ def own_policies(program: Program, entry: Entry) -> tuple[Policy, ...]:
     return machine.policies
 
 
-def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef, policy: Policy) -> _Made | None:
+def _construct(
+    program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef, policy: Policy, setters: Setters
+) -> _Made | None:
     """An object of the class, made once for all of its methods.  None where making it has several worlds."""
     values: list[Value | None] = []
 
     def run(m: Machine) -> None:
         modules.load(m, entry.path)
         m.set_policy(policy)
-        values.append(_object(m, entry, owner))
+        values.append(_object(m, entry, owner, setters))
 
     worlds = list(run_entry(program, found, replace(entry, name=f"{entry.path.name}:{owner.name.value}"), run))
     if len(worlds) != 1 or len(values) != 1 or values[0] is None:
@@ -188,15 +191,24 @@ def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.Cl
     return _Made(machine, values[0])
 
 
-def _object(m: Machine, entry: Entry, owner: cst.ClassDef) -> Value | None:
+def _object(m: Machine, entry: Entry, owner: cst.ClassDef, setters: Setters) -> Value | None:
     frame = m.program.module_frame(entry.path)
     cls = m.variable(frame, owner.name.value)
     if not isinstance(cls, Class) or cls.code.node is not owner:
         return None
-    return m.call(cls, Arguments(), m.program.place(frame.source, owner))
+    held = m.variable(cls.frame, "__init__")
+    arguments = flags(held, setters, entry.path) if isinstance(held, Function) else Arguments()
+    return m.call(cls, arguments, m.program.place(frame.source, owner))
 
 
-def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None, policy: Policy) -> Run:
+def _root(
+    entry: Entry,
+    owner: cst.ClassDef | None,
+    node: cst.FunctionDef,
+    made: _Made | None,
+    policy: Policy,
+    setters: Setters,
+) -> Run:
     def run(m: Machine) -> None:
         frame = modules.load(m, entry.path)
         m.set_policy(policy)
@@ -204,24 +216,24 @@ def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made:
         if owner is None:
             value = m.variable(frame, node.name.value)
             if isinstance(value, Function) and value.code.node is node:
-                m.call(value, Arguments(), place)
+                m.call(value, flags(value, setters, entry.path), place)
             return
         cls = m.variable(frame, owner.name.value)
         held = m.variable(cls.frame, node.name.value) if isinstance(cls, Class) else None
         if isinstance(held, StaticMethod):
             m.call(held, Arguments(), place)
         elif isinstance(held, Function):
-            instance = made.value if made is not None else _object(m, entry, owner)
+            instance = made.value if made is not None else _object(m, entry, owner, setters)
             if isinstance(instance, Instance):
-                _method(m, instance, held, place)
+                _method(m, instance, held, place, flags(held, setters, entry.path))
 
     return run
 
 
-def _method(m: Machine, instance: Instance, held: Function, place: Place) -> None:
+def _method(m: Machine, instance: Instance, held: Function, place: Place, arguments: Arguments) -> None:
     """Run a method on an object: `call` of a layer through the layer, so that its input is cast."""
     if held.code.name == "call" and keras_base_of(m, instance) is not None:
         unseen = Tensor(None, Made("argument", place, m.context), False)
         m.call(instance, Arguments((unseen,)), place)
     else:
-        m.call(Bound(instance, held), Arguments(), place)
+        m.call(Bound(instance, held), arguments, place)
