@@ -197,8 +197,8 @@ def test_a_policy_that_comes_with_an_import(tmp_path: Path) -> None:
     )
 
 
-def test_a_function_that_nobody_calls_runs_under_the_policy_of_those_that_import_it(tmp_path: Path) -> None:
-    train = f"from tensorflow import keras\nimport package\n\n{SET}"
+def test_a_function_that_nobody_calls_runs_under_the_policy_of_those_that_name_it(tmp_path: Path) -> None:
+    train = f"from tensorflow import keras\nimport package\n\n{SET}\nmake = [package.net.build_model]\n"
     files = {"train.py": train, "package/__init__.py": "from . import net\n", "package/net.py": NET}
     (finding,) = found(tmp_path, files)
     assert finding.trace[:3] == (

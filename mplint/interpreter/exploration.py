@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
-from mplint.interpreter.roots import run_unentered
+from mplint.interpreter.roots import Wanted, own_policies, run_unentered
 from mplint.interpreter.setters import Setters
+from mplint.interpreter.spoken import Spoken
 from mplint.interpreter.trace import PolicySet
 from mplint.interpreter.values import HALF_POLICIES, Policy
 from mplint.interpreter.world import World
@@ -79,7 +80,9 @@ class _Explorer:
         self._starts = {path: _start(assumed(path)) for path in files}
         self._reach = Reach(self._project)
         self._setters = Setters(self._project, self._reach.programs_in_play)
-        self._policies: dict[Path, set[tuple[str, Policy]]] = {}
+        self._spoken = Spoken(self._project)
+        self._policies: dict[Path, dict[tuple[str, Policy], set[Path]]] = {}
+        """The generations and policies under which files are run, and the programs that do so."""
 
     def explore(self, paths: Collection[Path]) -> None:
         """Run the entry points in `paths`, then the functions there that none of them entered."""
@@ -93,13 +96,51 @@ class _Explorer:
                 self._run(one)
         for path in paths:
             start = self._starts[path]
-            known = self._policies.get(path) or {(each, start) for each in self._generations_of(path)}
-            for generation, policy in _worst(self._possible(path, known)):
-                half = policy.name in HALF_POLICIES or self._is_assumed(path) or self._setters.speaks(path)
-                if half and self._reach.reaches_keras(path):
-                    entry = Entry(path, path.name, generation, start)
-                    again = self._is_assumed(path) and self._varies and policy == start
-                    run_unentered(self._program, self._found, entry, policy, self._setters, again=again)
+            known = self._policies.get(path) or {(each, start): {path} for each in self._generations_of(path)}
+            possible = self._possible(path, known)
+            if not self._reach.reaches_keras(path):
+                continue
+            for generation in sorted({each for each, _ in possible}):
+                self._run_unentered(
+                    path, generation, {policy: known[one, policy] for one, policy in possible if one == generation}
+                )
+
+    def _run_unentered(self, path: Path, generation: str, programs: Mapping[Policy, Collection[Path]]) -> None:
+        """Run what nothing entered in a module, each function under the worst policy of the programs that speak of it.
+
+        `programs` are those that import the module, by policy.  What none of them speaks of has that of its module.
+        """
+        start = self._starts[path]
+        entry = Entry(path, path.name, generation, start)
+        done: list[Collection[str]] = []
+        for policy in sorted(programs, key=_rank):
+            words = None if policy == start else self._words(path, entry, policy, programs[policy])
+            self._run_under(policy, entry, Wanted(words, tuple(done)))
+            if words is None:
+                return
+            done.append(words)
+        self._run_under(start, entry, Wanted(None, tuple(done)))
+
+    def _run_under(self, policy: Policy, entry: Entry, wanted: Wanted) -> None:
+        assumed = self._is_assumed(entry.path)
+        if policy.name in HALF_POLICIES or assumed or self._setters.speaks(entry.path):
+            again = assumed and self._varies and policy == self._starts[entry.path]
+            run_unentered(self._program, self._found, entry, policy, self._setters, wanted, again=again)
+
+    def _words(self, path: Path, entry: Entry, policy: Policy, programs: Collection[Path]) -> Collection[str] | None:
+        """Of what some programs speak that import a module; None where they set its policy, whatever they speak of.
+
+        So does the module itself, and a package for all that is in it.
+        """
+        if policy.name not in HALF_POLICIES or any(one == path or one.stem == "__init__" for one in programs):
+            return None
+        if self._reach.meets_half(path):
+            own = own_policies(self._program, entry)
+            if any(one.name is None or one.name in HALF_POLICIES for one in own):
+                return None
+        under = (entry.generation, policy.name)
+        looked_up = frozenset(module for module, seen in self._program.looked_up.items() if under in seen)
+        return frozenset().union(*(self._spoken.by(one, looked_up) for one in programs))
 
     def _is_assumed(self, path: Path) -> bool:
         """Whether another policy than the default is treated as set from the start of what is run in a file."""
@@ -137,12 +178,13 @@ class _Explorer:
                         # what is assumed in a file holds there, not in what it imports
                         unset = policy == before and path != point.path
                         held = self._starts.get(path, _FLOAT32) if unset else policy
-                        self._policies.setdefault(path, set()).add((generation, held))
+                        known = self._policies.setdefault(path, {})
+                        known.setdefault((generation, held), set()).add(point.path)
 
     def _is_mixed(self, path: Path) -> bool:
         return any(policy.name in HALF_POLICIES for _, policy in self._policies.get(path, ()))
 
-    def _possible(self, path: Path, known: set[tuple[str, Policy]]) -> set[tuple[str, Policy]]:
+    def _possible(self, path: Path, known: Collection[tuple[str, Policy]]) -> Collection[tuple[str, Policy]]:
         """Of the policies under which a module is run, those under which what nothing has entered may be called.
 
         Where a program takes something out of the module by a name that is not known, it is that program.
@@ -178,10 +220,6 @@ def is_script(project: Project, path: Path) -> bool:
     return not importers or (not project.is_test(path) and all(project.is_test(one) for one in importers))
 
 
-def _worst(known: set[tuple[str, Policy]]) -> list[tuple[str, Policy]]:
-    """One policy a generation: float16 has every fault of bfloat16, and more."""
-    rank = {"mixed_float16": 0, "float16": 1, "mixed_bfloat16": 2, "bfloat16": 3}
-    chosen: dict[str, Policy] = {}
-    for generation, policy in sorted(known, key=lambda pair: (pair[0], rank.get(pair[1].name or "", 9))):
-        chosen.setdefault(generation, policy)
-    return list(chosen.items())
+def _rank(policy: Policy) -> int:
+    """The worst policy first: float16 has every fault of bfloat16, and more."""
+    return {"mixed_float16": 0, "float16": 1, "mixed_bfloat16": 2, "bfloat16": 3}.get(policy.name or "", 9)

@@ -37,10 +37,7 @@ class Reach:
 
         `assumed` says that a policy is taken as set.  A test sets its policy by itself: only its own text counts.
         """
-        if self._project.is_test(path):
-            half = self.speaks_of_half(path)
-        else:
-            half = not self._program(path).isdisjoint(self._half)
+        half = self.speaks_of_half(path) if self._project.is_test(path) else self.meets_half(path)
         return (assumed or half) and self.reaches_keras(path)
 
     def reaches_keras(self, path: Path) -> bool:
@@ -53,6 +50,10 @@ class Reach:
     def speaks_of_half(self, path: Path) -> bool:
         """Whether the file itself names half precision, or sets a policy."""
         return self._project.mentions(path, *HALF_WORDS)
+
+    def meets_half(self, path: Path) -> bool:
+        """Whether the file, or one that it imports, does."""
+        return not self._program(path).isdisjoint(self._half)
 
     def programs_in_play(self) -> frozenset[Path]:
         """The files that speak of half precision, or that import one that does."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
 from mplint.interpreter.setters import Setters
+from mplint.interpreter.switches import flags
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
@@ -42,17 +43,38 @@ _WORD: Final = re.compile(r"\w")
 _CALLED: Final = re.compile(r"\s*\(")
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """The functions and classes of a module that are to be run, by name: of `names`, or of all, those not in `done`."""
+
+    names: Collection[str] | None = None
+    done: tuple[Collection[str], ...] = ()
+
+    def __contains__(self, name: str) -> bool:
+        return (self.names is None or name in self.names) and not any(name in names for names in self.done)
+
+
+EVERYTHING: Final = Wanted()
+
+
 def run_unentered(
-    program: Program, found: Exploration, entry: Entry, policy: Policy, setters: Setters, *, again: bool = False
+    program: Program,
+    found: Exploration,
+    entry: Entry,
+    policy: Policy,
+    setters: Setters,
+    wanted: Wanted = EVERYTHING,
+    *,
+    again: bool = False,
 ) -> None:
     """Run what nothing has entered in the module `entry.path`, under `policy`; the module is imported before that.
 
-    Under a policy that is not half, only what may set one, as `setters` knows.  `again` runs what was entered, too:
-    that was under another policy.
+    Of its functions and classes only those that are `wanted`; under a policy that is not half, only what may set
+    one, as `setters` knows.  `again` runs what was entered, too: that was under another policy.
     """
     if again:
         before, program.entered = program.entered, set()
-        run_unentered(program, found, entry, policy, setters)
+        run_unentered(program, found, entry, policy, setters, wanted)
         program.entered |= before
         return
     try:
@@ -62,7 +84,8 @@ def run_unentered(
     left = [
         (owner, node)
         for owner, node in functions(tree)
-        if (node not in program.entered or node in program.roots)
+        if (owner or node).name.value in wanted
+        and (node not in program.entered or node in program.roots)
         and (not node.name.value.startswith("__") or node.name.value in ("__call__", "__init__"))
     ]
     if policy.name not in HALF_POLICIES:
@@ -70,8 +93,9 @@ def run_unentered(
         left = [(owner, node) for owner, node in left if setters.may_set(entry.path, node.name.value)]
     if not left:
         return
-    own = _own_policy(program, entry)
-    entry = replace(entry, borrowed=own.name not in HALF_POLICIES, budget=min(entry.budget, MAX_ROOT_STEPS))
+    own = own_policies(program, entry)
+    is_own = bool(own) and all(one.name in HALF_POLICIES for one in own)
+    entry = replace(entry, borrowed=not is_own, budget=min(entry.budget, MAX_ROOT_STEPS))
     objects: dict[cst.ClassDef, _Made | None] = {}
     text, looked_up = program.source(entry.path).text, _looks_names_up(program, entry.path)
     for owner, node in left:
@@ -90,13 +114,13 @@ def run_unentered(
         made: _Made | None = None
         if owner is not None:
             if owner not in objects:
-                objects[owner] = _construct(program, found, here, owner, policy)
+                objects[owner] = _construct(program, found, here, owner, policy, setters)
             made = objects[owner]
             if made is not None:
                 here = replace(here, start=made.machine)
         if node.name.value == "__init__":  # an object of the class is all that there is to see
             continue
-        for _ in run_entry(program, found, here, _root(entry, owner, node, made, policy)):
+        for _ in run_entry(program, found, here, _root(entry, owner, node, made, policy, setters)):
             pass
 
 
@@ -154,24 +178,28 @@ class _Made:
     value: Value
 
 
-def _own_policy(program: Program, entry: Entry) -> Policy:
-    """The policy that the module sets by itself when it is imported."""
+def own_policies(program: Program, entry: Entry) -> tuple[Policy, ...]:
+    """The policies that the module may set by itself when it is imported; none where that cannot be followed."""
     machine = new_machine(program, replace(entry, policy=Policy("float32")), {}, True)
     try:
         modules.load(machine, entry.path)
-    except (Split, OutOfBudget):
-        return Policy(None)
-    return machine.policy
+    except Split:
+        return (Policy(None),)
+    except OutOfBudget:
+        return ()
+    return machine.policies
 
 
-def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef, policy: Policy) -> _Made | None:
+def _construct(
+    program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef, policy: Policy, setters: Setters
+) -> _Made | None:
     """An object of the class, made once for all of its methods.  None where making it has several worlds."""
     values: list[Value | None] = []
 
     def run(m: Machine) -> None:
         modules.load(m, entry.path)
         m.set_policy(policy)
-        values.append(_object(m, entry, owner))
+        values.append(_object(m, entry, owner, setters))
 
     worlds = list(run_entry(program, found, replace(entry, name=f"{entry.path.name}:{owner.name.value}"), run))
     if len(worlds) != 1 or len(values) != 1 or values[0] is None:
@@ -181,15 +209,24 @@ def _construct(program: Program, found: Exploration, entry: Entry, owner: cst.Cl
     return _Made(machine, values[0])
 
 
-def _object(m: Machine, entry: Entry, owner: cst.ClassDef) -> Value | None:
+def _object(m: Machine, entry: Entry, owner: cst.ClassDef, setters: Setters) -> Value | None:
     frame = m.program.module_frame(entry.path)
     cls = m.variable(frame, owner.name.value)
     if not isinstance(cls, Class) or cls.code.node is not owner:
         return None
-    return m.call(cls, Arguments(), m.program.place(frame.source, owner))
+    held = m.variable(cls.frame, "__init__")
+    arguments = flags(held, setters, entry.path) if isinstance(held, Function) else Arguments()
+    return m.call(cls, arguments, m.program.place(frame.source, owner))
 
 
-def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None, policy: Policy) -> Run:
+def _root(
+    entry: Entry,
+    owner: cst.ClassDef | None,
+    node: cst.FunctionDef,
+    made: _Made | None,
+    policy: Policy,
+    setters: Setters,
+) -> Run:
     def run(m: Machine) -> None:
         frame = modules.load(m, entry.path)
         m.set_policy(policy)
@@ -197,24 +234,24 @@ def _root(entry: Entry, owner: cst.ClassDef | None, node: cst.FunctionDef, made:
         if owner is None:
             value = m.variable(frame, node.name.value)
             if isinstance(value, Function) and value.code.node is node:
-                m.call(value, Arguments(), place)
+                m.call(value, flags(value, setters, entry.path), place)
             return
         cls = m.variable(frame, owner.name.value)
         held = m.variable(cls.frame, node.name.value) if isinstance(cls, Class) else None
         if isinstance(held, StaticMethod):
             m.call(held, Arguments(), place)
         elif isinstance(held, Function):
-            instance = made.value if made is not None else _object(m, entry, owner)
+            instance = made.value if made is not None else _object(m, entry, owner, setters)
             if isinstance(instance, Instance):
-                _method(m, instance, held, place)
+                _method(m, instance, held, place, flags(held, setters, entry.path))
 
     return run
 
 
-def _method(m: Machine, instance: Instance, held: Function, place: Place) -> None:
+def _method(m: Machine, instance: Instance, held: Function, place: Place, arguments: Arguments) -> None:
     """Run a method on an object: `call` of a layer through the layer, so that its input is cast."""
     if held.code.name == "call" and keras_base_of(m, instance) is not None:
         unseen = Tensor(None, Made("argument", place, m.context), False)
         m.call(instance, Arguments((unseen,)), place)
     else:
-        m.call(Bound(instance, held), Arguments(), place)
+        m.call(Bound(instance, held), arguments, place)

@@ -48,6 +48,18 @@ class Setters:
         """Whether something in the file `path` may."""
         return path in self._speaking
 
+    def sets(self, name: str) -> bool:
+        """Whether some function, method or class of the project that is called `name` may."""
+        return name in self._names
+
+    def speaks_in(self, text: str) -> bool:
+        """Whether the code in `text` may."""
+        return any(word in text for word in _WORDS) or not self._names.isdisjoint(_NAME.findall(text))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(name for names in self._speaking.values() for name in names if not name.startswith("__"))
+
     @cached_property
     def _speaking(self) -> dict[Path, set[str]]:
         defined = {path: self._definitions(path) for path in self._in_play()}

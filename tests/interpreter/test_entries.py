@@ -144,3 +144,45 @@ def test_a_module_out_of_a_package_without_a_file() -> None:
         "from configs import base\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy(base.POLICY)"
     )
     assert policies(main, **{"configs/base": "POLICY = 'mixed_float16'"}) == {"mixed_float16"}
+
+
+FLAG = "from half import half\nfrom net import net\n\ndef train({0}):\n{1}    return net(2)\n"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body"),
+    [
+        ("mixed=False", "    if mixed:\n        half()\n"),
+        ("*, mixed=False", "    if not mixed:\n        pass\n    else:\n        half()\n"),
+        ("mixed=False", "    half() if mixed else None\n"),
+        ("mixed=False, fast=True", "    if fast and mixed:\n        half()\n"),
+        ("plain=True", "    if plain:\n        return net(1)\n    half()\n"),
+        ("mixed=False", "    choose(mixed)\n"),
+    ],
+)
+def test_a_flag_of_a_function_that_nobody_calls_may_be_on(tmp_path: Path, parameters: str, body: str) -> None:
+    text = "def choose(on):\n    if on:\n        half()\n\n" + FLAG.format(parameters, body)
+    assert made(tmp_path, {"main.py": text})["net.py"] == {"float32", "mixed_float16"}
+
+
+def test_a_flag_of_an_object_that_nobody_makes_may_be_on(tmp_path: Path) -> None:
+    text = "from half import half\nfrom net import net\n\nclass Trainer:\n    def __init__(self, mixed=False):\n"
+    text += "        if mixed:\n            half()\n        self.net = net(2)\n"
+    assert made(tmp_path, {"main.py": text})["net.py"] == {"float32", "mixed_float16"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body"),
+    [
+        ("mixed=False, loud=False", "    if loud:\n        print('half')\n"),
+        ("mixed=False", "    if mixed:\n        half()\n    if not mixed:\n        return None\n    half()\n"),
+    ],
+)
+def test_a_flag_decides_on_one_thing_in_a_run(tmp_path: Path, parameters: str, body: str) -> None:
+    policies = made(tmp_path, {"main.py": FLAG.format(parameters, body)})["net.py"]
+    assert len(policies) == 1
+
+
+def test_a_flag_of_a_function_that_is_called_is_what_it_is_given(tmp_path: Path) -> None:
+    text = FLAG.format("mixed=False", "    if mixed:\n        half()\n") + "\ntrain()\n"
+    assert made(tmp_path, {"main.py": text})["net.py"] == {"float32"}

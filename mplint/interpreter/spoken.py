@@ -1,0 +1,355 @@
+"""What a program speaks of: only that can have been called by it where no call was seen.
+
+A library is imported as a whole, and a program that sets a policy uses a part of it.  Everything here goes by names and
+is read from texts, without a parser: what a program writes itself, what runs when its modules are imported, and what
+stands in the definitions that these name.  Definitions, imports and what a decorator is put on speak of nothing yet.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from mplint.project.modules import Project
+from mplint.source.file import SourceError
+from mplint.source.lexer import Kind, strings_and_comments
+
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_DEFINITION: Final = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_IMPORT: Final = re.compile(r"(?:from[ \t]*(?P<module>[.\w]+)[ \t]+)?import\b(?P<names>.*)", re.DOTALL)
+_IMPORTED: Final = re.compile(r"(\*|[\w.]+)(?:\s+as\s+(\w+))?")
+_ASSIGNED: Final = re.compile(r"(?P<targets>[\w.]+(?:\s*,\s*[\w.]+)*)\s*(?:\[|:(?!=)|=(?!=)|[-+|]=)")
+_METHOD: Final = re.compile(r"(?P<targets>[A-Za-z_]\w*)(?:\.\w+)+\s*\(")
+_CALL: Final = re.compile(r"(?P<called>[A-Za-z_]\w*)\s*\(")
+_MAIN: Final = re.compile(r"if\b.*__name__.*__main__")
+_NAMED: Final = re.compile(r"[A-Za-z_][\w.:]{0,99}")
+"""A string that may name something: `"Net"`, `"nets.rows:Net"`."""
+_LOOKUP: Final = re.compile(
+    r"\bgetattr\(\s*(?P<got>[\w.]+)\s*,\s*(?!['\"])|(?P<own>\b(?:globals|eval|exec)\(|\bsys\.modules\b)"
+    r"|\b(?P<of>[\w.]+)\.__dict__\b|\b(?:vars|dir|getmembers)\(\s*(?P<vars>[\w.]+)\s*[,)]|(?P<importer>\b(?:import_module|__import__)\()"
+)
+_STATEMENTS: Final = frozenset(
+    {"if", "elif", "else", "for", "while", "with", "try", "except", "finally", "assert", "del", "return", "raise"}
+)
+_OF_KERAS: Final = frozenset({"keras", "tf_keras", "keras_core", "tensorflow"})
+_NO_REGISTRIES: Final = _OF_KERAS | sys.stdlib_module_names
+"""Packages whose decorators put nothing where a program finds it by a name of its own."""
+_OPENING: Final = re.compile(r"[(\[{]")
+_CLOSING: Final = re.compile(r"[)\]}]")
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A definition, an assignment or a statement at the top level of a file: the names in it, and its look-ups."""
+
+    names: frozenset[str]
+    lookups: frozenset[str]
+    """Of what it takes something by a name that is not known: a name, "" for its own file, "*" for an imported one."""
+
+
+@dataclass
+class _Text:
+    """What a file says."""
+
+    all: _Piece
+    runs: list[_Piece] = field(default_factory=list)
+    """What runs when it is imported, beside definitions and assignments."""
+    defined: dict[str, list[_Piece]] = field(default_factory=dict)
+    """Functions, classes, variables and other names of what is imported."""
+    classes: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The classes, and the names of what each derives from."""
+    functions: set[str] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+    """The variables that may hold something."""
+    decorated: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """What stands under a decorator, and the names of that."""
+    handed: list[tuple[frozenset[str], str]] = field(default_factory=list)
+    """What is handed to a function at the top level, and to which."""
+    modules: dict[str, str] = field(default_factory=dict)
+    """The last parts of the modules that imported names may be."""
+    packages: dict[str, str] = field(default_factory=dict)
+    """The packages from which imported names come."""
+    stars: set[str] = field(default_factory=set)
+
+
+class Spoken:
+    """The names of which the programs of a project speak."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[tuple[Path, frozenset[Path]], frozenset[str]] = {}
+
+    def by(self, program: Path, looked_up: frozenset[Path] = frozenset()) -> frozenset[str]:
+        """The names of which the program that starts in the file `program` speaks.
+
+        In `looked_up`, something is taken out of a module by a name that is not known.
+        """
+        key = (program, looked_up & self._project.closure(program))
+        if key not in self._known:
+            found = _Search(self._project, program)
+            found.run(looked_up)
+            self._known[key] = frozenset(found.words)
+        return self._known[key]
+
+
+class _Search:
+    """Goes from what a program says to what the definitions say that it names."""
+
+    def __init__(self, project: Project, program: Path) -> None:
+        self._project = project
+        self._program = program
+        self.words: set[str] = set()
+        self._texts = {path: text for path in {program, *project.closure(program)} if (text := self._read(path))}
+        self._defined: dict[str, list[tuple[Path, _Piece]]] = {}
+        self._variables: set[str] = set()
+        self._classes: set[str] = set()
+        self._functions: set[str] = set()
+        self._folders: set[str] = set()
+        self._asks_for_subclasses = False
+        for path, text in self._texts.items():
+            self._variables |= text.variables
+            self._classes |= text.classes.keys()
+            self._functions |= text.functions
+            self._folders |= {path.stem, *path.parts}
+            self._asks_for_subclasses |= "__subclasses__" in text.all.names
+            for name, pieces in text.defined.items():
+                self._defined.setdefault(name, []).extend((path, piece) for piece in pieces)
+        self._registering = {name for name in self._classes if self._registers(name)}
+        self._waiting: list[str] = []
+        self._handed: dict[str, set[str]] = {}
+
+    def run(self, looked_up: Iterable[Path]) -> None:
+        """Find all the words."""
+        for text in self._texts.values():
+            self._note_registries(text)
+        for path, text in self._texts.items():
+            if path == self._program:
+                self._say(path, text.all)
+            else:
+                for piece in text.runs:
+                    self._say(path, piece)
+        for path in looked_up:
+            self._open(path)
+        while self._waiting:
+            name = self._waiting.pop()
+            self._add(self._handed.get(name, ()))
+            for path, piece in self._defined.get(name, ()):
+                self._say(path, piece)
+
+    def _registers(self, name: str) -> bool:
+        """Whether what derives from the class `name` is known by that."""
+        if self._asks_for_subclasses:
+            return True
+        pieces = [piece.names for _, piece in self._defined[name]]
+        return any(
+            "__init_subclass__" in names or ("metaclass" in names and "ABCMeta" not in names) for names in pieces
+        )
+
+    def _read(self, path: Path) -> _Text | None:
+        try:
+            return self._project.glance(path, _text)
+        except SourceError:
+            return None
+
+    def _add(self, names: Iterable[str]) -> None:
+        fresh = set(names) - self.words
+        self.words |= fresh
+        self._waiting.extend(fresh)
+
+    def _say(self, path: Path, piece: _Piece) -> None:
+        self._add(piece.names)
+        for lookup in piece.lookups:
+            if not lookup:
+                self._open(path)
+            elif lookup == "*":
+                for other in self._project.imports(path):
+                    self._open(other)
+            else:
+                first, _, last = lookup.partition(".")
+                named = self._texts[path].modules.get(first)
+                if named is not None and last:
+                    named = last.rpartition(".")[2]
+                for other in self._texts if named is not None else ():
+                    if named == (other.parent.name if other.stem == "__init__" else other.stem):
+                        self._open(other)
+
+    def _open(self, path: Path, done: frozenset[Path] = frozenset()) -> None:
+        """Everything in the namespace of a module is spoken of."""
+        text = self._texts.get(path)
+        if text is None or path in done:
+            return
+        self._add(text.defined)
+        for star in text.stars:
+            bare = star.lstrip(".")
+            other = self._project.resolve(bare, len(star) - len(bare), path)
+            if isinstance(other, Path):
+                self._open(other, done | {path})
+
+    def _note_registries(self, text: _Text) -> None:
+        """Note what stands in the registries that a file fills by decorators, calls and deriving from a class."""
+        for name, decorator in text.decorated:
+            self._note({name}, self._containers(decorator) | self._library(text, decorator))
+        for names, function in text.handed:
+            containers = self._containers((function,)) | self._library(text, (function,))
+            if not containers and function in self._functions:
+                self._add(names)  # it may call what it is given
+            self._note(names, containers)
+        for name, bases in text.classes.items():
+            for base in bases & self._registering:
+                self._note({name}, {base, *self._containers((base,))})
+
+    def _note(self, names: Iterable[str], containers: Iterable[str]) -> None:
+        for container in containers:
+            self._handed.setdefault(container, set()).update(names)
+
+    def _containers(self, names: tuple[str, ...]) -> set[str]:
+        """Where a function may put something to which it is handed: the variables that it names, or what holds it."""
+        found = {name for name in names if name in self._variables or (name in self._classes and len(names) > 1)}
+        for name in names:
+            for _, piece in self._defined.get(name, ()):
+                found |= piece.names & self._variables
+        return found
+
+    def _library(self, text: _Text, decorator: tuple[str, ...]) -> set[str]:
+        """The library that keeps what stands under its decorator."""
+        package = text.packages.get(decorator[0])
+        if package is None or package in _NO_REGISTRIES or package in self._folders:
+            return set()
+        return {decorator[0]}
+
+
+def _text(text: str) -> _Text:
+    """What the text of a file says."""
+    code = _bare(text)
+    found = _Text(_piece(code))
+    held: list[str] = []  # the definition that is open
+    decorators: list[str] = []
+    depth, guard = -1, -1
+    name = ""
+
+    def close() -> None:
+        if name:
+            found.defined.setdefault(name, []).append(_piece("\n".join(held)))
+
+    for indent, line in _logical_lines(code):
+        if name and indent > depth:
+            held.append(line)
+            continue
+        close()
+        name = ""
+        if guard >= 0 and indent > guard:
+            continue
+        guard = -1
+        definition = _DEFINITION.match(line)
+        if definition is not None:
+            name, depth, held = definition[1], indent, [line[definition.end() :]]
+            found.decorated.extend((name, _head(one)) for one in decorators)
+            if "class" in definition[0]:
+                found.classes[name] = frozenset(_NAME.findall(line[definition.end() :]))
+            else:
+                found.functions.add(name)
+        elif line.startswith("@"):
+            decorators.append(line[1:])
+            continue
+        elif _MAIN.match(line):
+            guard = indent
+        else:
+            _statement(found, line)
+        decorators = []
+    close()
+    return found
+
+
+def _statement(found: _Text, line: str) -> None:
+    """Note what a statement at the top level says."""
+    imported = _IMPORT.match(line)
+    if imported is not None:
+        _imports(found, imported["module"], imported["names"])
+        return
+    method = _METHOD.match(line)
+    assigned = method or _ASSIGNED.match(line)
+    called = _CALL.match(line)
+    if called is not None:
+        piece = _piece(line)
+        found.handed.append((piece.names - {called["called"]}, called["called"]))
+        found.runs.append(_Piece(frozenset({called["called"]}), piece.lookups))
+    elif assigned is not None and _first(line) not in _STATEMENTS:
+        written = {target.strip() for target in assigned["targets"].split(",")} - {"__all__"}
+        targets = {target.partition(".")[0] for target in written}
+        piece = _piece(line)
+        for target in targets:
+            found.defined.setdefault(target, []).append(_Piece(piece.names - targets, piece.lookups))
+        if method is None and _OPENING.search(line):
+            found.variables |= targets & written
+    else:
+        found.runs.append(_piece(line))
+
+
+def _first(line: str) -> str:
+    match = _NAME.match(line)
+    return match[0] if match is not None else ""
+
+
+def _imports(found: _Text, module: str | None, names: str) -> None:
+    """What an import binds: nothing is spoken of by that."""
+    for name, alias in _IMPORTED.findall(names):
+        if name == "*":
+            found.stars.add(module or "")
+            continue
+        bound = alias or (name if module else name.partition(".")[0])
+        found.packages[bound] = (module or name).partition(".")[0]
+        found.modules[bound] = name.rpartition(".")[2] if module or alias else bound
+        real = {name.rpartition(".")[2]} - {bound}
+        found.defined.setdefault(bound, []).append(_Piece(frozenset(real), frozenset()))
+
+
+def _head(decorator: str) -> tuple[str, ...]:
+    """The names of a decorator, without its arguments."""
+    return tuple(_NAME.findall(decorator.partition("(")[0]))
+
+
+def _piece(code: str) -> _Piece:
+    lookups: set[str] = set()
+    for match in _LOOKUP.finditer(code):
+        of = match["got"] or match["of"] or match["vars"]
+        lookups.add("*" if match["importer"] else of or "")
+    return _Piece(frozenset(_NAME.findall(code)), frozenset(lookups))
+
+
+def _bare(text: str) -> str:
+    """`text` without comments and strings, but for those that may name something."""
+    kept: list[str] = []
+    position = 0
+    for kind, start, end in strings_and_comments(text):
+        inner = text[start:end].strip("'\"")
+        kept.append(text[position:start])
+        if kind is Kind.STRING:
+            kept.append(f"'{inner}'" if _NAMED.fullmatch(inner) else "''")
+        elif kind is Kind.FORMATTED:
+            kept.append("f()")
+        position = end
+    kept.append(text[position:])
+    return "".join(kept).replace("\\\n", " ")
+
+
+def _logical_lines(code: str) -> Iterator[tuple[int, str]]:
+    """The lines of `code`, those joined over which brackets are open, and how far each is indented."""
+    held: list[str] = []
+    indent = depth = 0
+    for line in code.split("\n"):
+        stripped = line.strip()
+        if not stripped:
+            continue
+        if not held:
+            indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
+        held.append(stripped)
+        depth += len(_OPENING.findall(stripped)) - len(_CLOSING.findall(stripped))
+        if depth <= 0:
+            yield indent, " ".join(held)
+            held, depth = [], 0
+    if held:
+        yield indent, " ".join(held)
