@@ -184,6 +184,7 @@ class _Analysis:
         self._reasons = Reasons((), project)
         self._for_both: dict[tuple[Path, Path], bool] = {}
         self._foreign: dict[Path, str] = {}
+        self._words: dict[tuple[Path, re.Pattern[bytes]], bool] = {}
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
@@ -248,7 +249,7 @@ class _Analysis:
 
     def _check(self, worlds: Sequence[World]) -> Iterator[Finding]:
         self._reasons = Reasons(worlds, self._project)
-        evidence = Evidence(worlds, self._settings.output_fix, self._mentioned, self._name)
+        evidence = Evidence(worlds, self._settings.output_fix, self._mentioned, self._in_programs, self._name)
         seen: dict[tuple[str, Place], list[tuple[World, Fault, Rule]]] = {}
         for rule, _ in _rules():
             if not self._settings.selects(rule.code):
@@ -384,6 +385,21 @@ class _Analysis:
             data = self._project.code(other)
             for match in words.finditer(data):
                 yield other, data.count(b"\n", 0, match.start()) + 1
+
+    def _in_programs(self, path: Path, words: re.Pattern[bytes]) -> bool:
+        """Whether a file of any program that `path` is a part of holds such words.
+
+        What one file of a program makes is handed to any other, whichever of them imports which.
+        """
+        users = self._project.importers(path)
+        files = {path, *users, *self._project.closure(path)}.union(*map(self._project.closure, users))
+        return any(self._holds_words(other, words) for other in sorted(files))
+
+    def _holds_words(self, path: Path, words: re.Pattern[bytes]) -> bool:
+        key = path, words
+        if key not in self._words:
+            self._words[key] = words.search(self._project.code(path)) is not None
+        return self._words[key]
 
     # -- what is kept, what is said
 

@@ -50,6 +50,14 @@ def own_float32(layer: Layer) -> Iterator[Edit]:
         yield calls.set_argument(source, call, "dtype", quoted(source, "float32"))
 
 
+def nested(world: World, layer: Layer) -> Iterator[Layer]:
+    """The layer, and what it is around, from the outside in."""
+    yield layer
+    held = inside(world, layer)
+    if held is not None:
+        yield from nested(world, held)
+
+
 def misses_a_part(world: World, layer: Layer) -> bool:
     """Whether a dtype given to the layer misses something that computes in it: a cell, a layer as activation."""
     held = inside(world, layer)
@@ -62,7 +70,15 @@ def misses_a_part(world: World, layer: Layer) -> bool:
 
 def _takes_dtype(layer: Layer, call: cst.Call) -> bool:
     """Whether `dtype=` can be given to the call that makes the layer."""
-    passed_on = (  # it comes out of the keywords that are passed on
-        calls.has_star(call, "**") and layer.argument("dtype") is not None and calls.argument(call, "dtype") is None
+    return not is_passed_on(layer) and not layer.assigned
+
+
+def is_passed_on(layer: Layer) -> bool:
+    """Whether the dtype of the layer comes out of the keywords that the call which makes it passes on."""
+    call = layer.place.node
+    return (
+        isinstance(call, cst.Call)
+        and calls.has_star(call, "**")
+        and layer.argument("dtype") is not None
+        and calls.argument(call, "dtype") is None
     )
-    return not passed_on and not layer.assigned

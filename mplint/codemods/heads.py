@@ -67,7 +67,11 @@ class _OneEnd(Rewrite):
         if softmax is not None and softmax.layer is None and softmax.computed_in in HALF:
             first = chain[-1] if chain else None
             called = first is not None and first.base == "keras.layers.Lambda" and first.argument("function")
-            return self._given_float32(chain[-1:]) if isinstance(called, Api) else self._cast_operand(softmax, evidence)
+            return (
+                self._given_float32(chain[-1:], evidence)
+                if isinstance(called, Api)
+                else self._cast_operand(softmax, evidence)
+            )
         if not chain:
             return self._cast_result(tensor, evidence)
         around_model = self._around_model(chain[0])
@@ -76,26 +80,37 @@ class _OneEnd(Rewrite):
         if any(dtypes.misses_a_part(self.end.world, layer) for layer in chain):
             own = softmax is not None or tensor.made.place == chain[0].place
             return None if own else self._cast_result(tensor, evidence)
+        exact = next((layer for layer in chain if evidence.computes_in_float64(layer.place)), None)
+        if exact is not None:
+            edits = self._float32(exact, evidence)
+            return only_shown(self._gift([exact]), evidence.row_of(exact.place), edits, ": some call has float64 there")
         together = _put_together(self.end)
         for index, layer in enumerate(chain):
             conflict = evidence.disagreement(layer.place) or evidence.mixed(layer.instance, together)
             if conflict is not None and index and self.end.softmax_dtype not in HALF:
-                return self._given_float32(chain[:index])  # what only carries its numbers on is the end's own
+                return self._given_float32(chain[:index], evidence)  # what only carries its numbers on is the end's own
             if conflict is not None:
                 return self._shown(layer, evidence.row_of(conflict))
         if len(chain) == 1:
             split = self._split(chain[0], evidence)
             if split is not None:
                 return split
-        return self._given_float32(chain)
+        return self._given_float32(chain, evidence)
 
-    def _given_float32(self, layers: Sequence[Layer]) -> Fix | None:
+    def _given_float32(self, layers: Sequence[Layer], evidence: Evidence) -> Fix | None:
         """A float32 dtype for each of `layers`."""
-        edits = [tuple(dtypes.float32(self.end.world, layer)) for layer in layers]
+        edits = [self._float32(layer, evidence) for layer in layers]
         if not all(edits):  # each of them counts, and one cannot take it
             return None
         every = dict.fromkeys(edit for group in edits for edit in group)
         return Fix(self._gift(layers), Applicability.SAFE, tuple(every))
+
+    def _float32(self, layer: Layer, evidence: Evidence) -> tuple[Edit, ...]:
+        """The edits that give a layer float32; none where another run of a call passes a dtype on to it."""
+        calls_to_change = (nested.place for nested in dtypes.nested(self.end.world, layer))
+        if any(dtypes.is_passed_on(made) for place in calls_to_change for made in evidence.layers_of(place)):
+            return ()
+        return tuple(dtypes.float32(self.end.world, layer))
 
     def _gift(self, layers: Sequence[Layer]) -> str:
         """`Give Dense and Reshape dtype float32`, in the order in which they compute."""

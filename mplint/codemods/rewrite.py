@@ -13,7 +13,7 @@ import libcst as cst
 
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.values import HALF, Instance, Place
-from mplint.interpreter.world import End, World
+from mplint.interpreter.world import End, Layer, World
 from mplint.settings import OutputFix
 
 
@@ -25,12 +25,14 @@ class Evidence:
         worlds: Sequence[World],
         output_fix: OutputFix,
         mentioned: Callable[[Path, re.Pattern[bytes]], Iterator[tuple[Path, int]]],
+        in_programs: Callable[[Path, re.Pattern[bytes]], bool],
         name: Callable[[Path], str],
     ) -> None:
         self.worlds = worlds
         self.output_fix = output_fix
         self._mentioned = mentioned
         """The files and rows at which a file, or one that imports it or that it imports, contains such bytes."""
+        self._in_programs = in_programs
         self._name = name
         """A file as messages call it."""
 
@@ -39,8 +41,8 @@ class Evidence:
         return f"{self._name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
 
     def mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
-        """Whether a file, or one that imports it or that it imports, contains such bytes."""
-        return any(self._mentioned(path, words))
+        """Whether a file of the programs that have `path` as a part contains such bytes."""
+        return self._in_programs(path, words)
 
     def count(self, path: Path, words: re.Pattern[bytes]) -> int:
         """How often such bytes stand in a file, and in those that import it or that it imports."""
@@ -57,6 +59,15 @@ class Evidence:
     def made_by(self, place: Place) -> set[Instance]:
         """The layers that the call at `place` makes, in all worlds."""
         return self._made.get(place, set())
+
+    def layers_of(self, place: Place) -> Iterator[Layer]:
+        """The layers that the call at `place` makes, as each world sees them."""
+        for world in self.worlds:
+            yield from filter(None, map(world.layer, world.made_at.get(place, ())))
+
+    def computes_in_float64(self, place: Place) -> bool:
+        """Whether the call at `place` makes a layer that is asked for more than float32 somewhere."""
+        return any(layer.computes_in == "float64" for layer in self.layers_of(place))
 
     @cached_property
     def _calls(self) -> dict[Instance, list[tuple[World, Place]]]:

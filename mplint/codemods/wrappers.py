@@ -37,12 +37,7 @@ class Float32Wrapper(Rewrite):
             for world in evidence.worlds
             for asked in ineffective(world)
             if asked.wrapper is not None
-            for layer in _nested(world, asked.wrapper)
+            for layer in dtypes.nested(world, asked.wrapper)
         }
-        places = [layer.place for layer in _nested(self.world, self.wrapper)]
+        places = [layer.place for layer in dtypes.nested(self.world, self.wrapper)]
         return next((place for place in places if not evidence.made_by(place) <= alike), None)
-
-
-def _nested(world: World, wrapper: Layer) -> list[Layer]:
-    held = dtypes.inside(world, wrapper)
-    return [wrapper, *(_nested(world, held) if held is not None else ())]

@@ -162,3 +162,63 @@ def test_code_that_makes_the_middle_too_stays(body: str, line: int, expected: st
     rows = [path.read_text().count("\n", 0, finding.span.start) + 1 for finding in found]
     fixes = [finding.fix.message if finding.fix is not None else None for finding in found]
     assert (line, expected) in zip(rows, fixes, strict=True)
+
+
+BUILD = """\
+from tensorflow import keras
+from tensorflow.keras import layers
+
+
+def build(PARAMETERS):
+    i = keras.Input((4,))
+    return keras.Model(i, HEAD(layers.Dense(8)(i)))
+"""
+
+
+def across(folder: Path, head: str, parameters: str = "", **files: str) -> Fix | None:
+    """The fix of the one finding in `net.py`, whose `build()` the program `train.py` calls first of all."""
+    policy = "import net\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy('mixed_float16')\n"
+    texts = {
+        "net": BUILD.replace("HEAD", head).replace("PARAMETERS", parameters),
+        "train": policy + files.pop("train"),
+        **files,
+    }
+    contents = {folder / f"{name}.py": text.encode() for name, text in texts.items()}
+    settings = Settings(root=folder, keras="3")
+    (finding,) = analyze(Project(folder, list(contents), contents), list(contents), settings).findings
+    return finding.fix
+
+
+@pytest.mark.parametrize(
+    ("helper", "expected"),
+    [
+        ("def freeze(model):\n    for layer in model.layers[:-1]:\n        layer.trainable = False\n", DTYPE),
+        ("def freeze(model):\n    model.trainable = False\n", SPLIT),
+    ],
+)
+def test_what_counts_on_the_last_layer_in_another_file_of_the_program(
+    helper: str, expected: str, tmp_path: Path
+) -> None:
+    """Neither the file of the model nor that of the helper imports the other."""
+    train = "import surgery\nmodel = net.build()\nsurgery.freeze(model)\n"
+    fix = across(tmp_path, "layers.Dense(3, activation='softmax')", train=train, surgery=helper)
+    assert fix is not None
+    assert fix.message == expected
+
+
+@pytest.mark.parametrize(("keyword", "may_be_given"), [("kernel_initializer='ones'", True), ("dtype='float32'", False)])
+def test_a_dtype_that_another_caller_passes_on(keyword: str, may_be_given: bool, tmp_path: Path) -> None:
+    """Beside one that comes out of `**` another one would be refused."""
+    head = "layers.Dense(3, activation='softmax', **more)"
+    fix = across(tmp_path, head, "**more", train="net.build()\n", other=f"import net\nnet.build({keyword})\n")
+    assert (fix is not None) is may_be_given
+
+
+def test_more_than_float32_that_another_caller_asks_for(tmp_path: Path) -> None:
+    head = "layers.Dense(3, dtype=dtype)"
+    fix = across(tmp_path, head, "dtype=None", train="net.build()\n", other="import net\nnet.build('float64')\n")
+    assert fix is not None
+    assert fix.applicability is Applicability.DISPLAY
+    fix = across(tmp_path, head, "dtype=None", train="net.build()\n", other="import net\nnet.build('float32')\n")
+    assert fix is not None
+    assert fix.applicability is Applicability.SAFE
