@@ -102,7 +102,7 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     That is the symbol that decides it, whether it holds when the symbol does, and what the branches learn.
     """
     positive = True
-    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         positive = not positive
         test = test.expression
     value = m.evaluate(frame, test)
