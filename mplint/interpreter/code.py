@@ -102,7 +102,7 @@ class FunctionCode(Code):
             last.exc.func if isinstance(last.exc, cst.Call) else last.exc
         )
 
-    @property
+    @cached_property
     def expression(self) -> cst.BaseExpression | None:
         """What a lambda gives."""
         return self.node.body if isinstance(self.node, cst.Lambda) else None

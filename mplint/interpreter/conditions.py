@@ -111,7 +111,7 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     """
     positive = True
     supposed, whole = m.supposed, test
-    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         positive = not positive
         test = test.expression
     _name_unknowns(m, frame, test)

@@ -187,7 +187,7 @@ def _ellipsis(m: Machine, frame: Frame, node: cst.Ellipsis) -> Value:
 def _elements(m: Machine, frame: Frame, elements: Sequence[cst.BaseElement]) -> Tuple:
     result = Tuple(())
     for element in elements:
-        if isinstance(element, cst.StarredElement):
+        if type(element) is cst.StarredElement:
             value = m.evaluate(frame, element.value)
             result = sequences.concatenate(result, sequences.iterate(m, value, m.place(frame, element), whole=True))
         else:
@@ -593,7 +593,7 @@ def _negated(m: Machine, value: Value) -> Value:
 def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
     left = m.evaluate(frame, node.left)
     outcome = truth(m, left)
-    is_and = isinstance(node.operator, cst.And)
+    is_and = type(node.operator) is cst.And
     if outcome is not None:
         return m.evaluate(frame, node.right) if outcome is is_and else left
     right = m.evaluate(frame, node.right)
@@ -615,7 +615,7 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
 
 def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
     value = m.evaluate(frame, node.expression)
-    if isinstance(node.operator, cst.Not):
+    if type(node.operator) is cst.Not:
         return _negated(m, value)
     name = type(node.operator).__name__
     if isinstance(value, (Tensor, Array)):

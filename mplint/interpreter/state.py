@@ -75,6 +75,8 @@ class State:
         """What is written of `owner` in this layer; that cells have come since is seen by their number."""
         size, index = self._index
         if size != len(self.cells):
+            if not self.pins:  # it goes on being written: an index would be of no use for long
+                return [name for holder, name in self.cells if holder is owner or holder == owner]
             index = {}
             for holder, name in self.cells:
                 index.setdefault(holder, []).append(name)

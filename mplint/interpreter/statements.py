@@ -215,14 +215,16 @@ def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
 
 def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
     outcome, symbol, positive, narrowed = condition(m, frame, node.test)
+    if outcome is True:
+        return execute(m, frame, block(node.body))
     otherwise: Sequence[cst.CSTNode] = ()
-    if isinstance(node.orelse, cst.Else):
+    if type(node.orelse) is cst.Else:
         otherwise = block(node.orelse.body)
     elif node.orelse is not None:
         otherwise = (node.orelse,)
+    if outcome is False:
+        return execute(m, frame, otherwise)
     body = block(node.body)
-    if outcome is not None:
-        return execute(m, frame, body if outcome else otherwise)
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
