@@ -11,6 +11,7 @@ from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.memo import MAX_CALLS
 from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
+    MAX_OPTIONS,
     NEVER,
     NONE,
     UNKNOWN,
@@ -30,6 +31,7 @@ from mplint.interpreter.values import (
     choice,
     derived,
     immutable,
+    made_somewhere,
 )
 
 if TYPE_CHECKING:
@@ -104,6 +106,8 @@ def each(m: Machine, alternatives: tuple[Value, ...], run: Callable[[Value], Val
 
     m.alternatives([arm(alternative) for alternative in alternatives])
     result = choice(values)
+    if isinstance(result, Tensor) and result.made.kind == "joined" and len(alternatives) > MAX_OPTIONS:
+        return made_somewhere(result)  # which of a registry's blocks comes last is not known
     if isinstance(result, Unknown):  # what one of them has made is lost sight of
         for value in values:
             m.escape(value)

@@ -154,6 +154,22 @@ def looked_up(key: Value, entries: Entries, default: Value | None = None) -> Val
     return _one_of(None, tuple(made), closed=True)
 
 
+def narrowed(key: Value, entries: Entries) -> list[Value]:
+    """What `{…}[key]` is likely to be, for a key that is not known: the values under its candidates."""
+    if not isinstance(key, Unknown):
+        return []
+    likely = {candidate.value for candidate in key.candidates}
+    return [value for name, value in entries.pairs if name in likely]
+
+
+def is_read(key: Value) -> bool:
+    """Whether a configuration file says what `key` is."""
+    symbol: object = key.symbol if isinstance(key, Unknown) else None
+    while isinstance(symbol, Symbol) and symbol.parts[0] == "item":
+        symbol = symbol.parts[1]
+    return isinstance(symbol, Symbol) and symbol.parts[0] == "settings"
+
+
 def _under(key: Unknown, name: Value) -> Candidate | None:
     """The condition under which `key` is `name`; None where it never is."""
     for candidate in key.candidates:

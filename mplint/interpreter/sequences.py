@@ -165,7 +165,11 @@ def lookup(entries: Entries, key: Value) -> Value | None:
     if isinstance(key, (Const, Tuple)):
         return entries.rest if entries.rest is None else candidates.under(entries.rest, key)
     values = [value for _, value in entries.pairs] + ([entries.rest] if entries.rest is not None else [])
-    return choice(values) if values else None
+    if not values:
+        return None
+    any_of_them = choice(values)
+    likely = candidates.narrowed(key, entries)
+    return choice(likely) if likely and (any_of_them == UNKNOWN or candidates.is_read(key)) else any_of_them
 
 
 def mapped(m: Machine, function: Value, rows: Iterable[tuple[Value, ...]], place: Place) -> list[Value]:

@@ -59,6 +59,8 @@ class Symbol:
 
 MAX_OPTIONS: Final = 5
 """More alternatives than this become unknown, with what they share."""
+MAX_CALLED: Final = 16
+"""So many functions and classes of the program may be alternatives: a registry, from which some name takes one."""
 _MAX_SYMBOL: Final = 40
 
 
@@ -560,7 +562,8 @@ def choice(values: list[Value]) -> Value:
     if all(isinstance(option, Tensor) for option in flat):
         tensors = [option for option in flat if isinstance(option, Tensor)]
         return tensors[0] if len(tensors) == 1 else _joined(tensors)
-    if len(flat) > MAX_OPTIONS or not flat:
+    most = MAX_CALLED if all(isinstance(option, (Function, Class)) for option in flat) else MAX_OPTIONS
+    if len(flat) > most or not flat:
         return UNKNOWN
     return Choice(tuple(flat))
 
@@ -586,9 +589,13 @@ def _joined(tensors: list[Tensor]) -> Tensor:
     first = kept[0]
     dtype = first.dtype if all(t.dtype == first.dtype for t in kept) else None
     symbolic = first.symbolic if all(t.symbolic == first.symbolic for t in kept) else None
-    if len(kept) > 2 * MAX_OPTIONS:
-        return Tensor(dtype, Made("argument", first.made.place, first.made.context), symbolic)
-    return Tensor(dtype, Made("joined", None, None, operands=tuple(kept)), symbolic)
+    joined = Tensor(dtype, Made("joined", None, None, operands=tuple(kept)), symbolic)
+    return made_somewhere(joined) if len(kept) > 2 * MAX_OPTIONS else joined
+
+
+def made_somewhere(joined: Tensor) -> Tensor:
+    """A tensor of too many ways to be made to speak of any of them."""
+    return Tensor(joined.dtype, Made("argument", None, None), joined.symbolic)
 
 
 def alternatives(tensor: Tensor) -> tuple[Tensor, ...]:

@@ -187,3 +187,9 @@ def test_a_known_subject_takes_one_case() -> None:
             found = 3
     """
     assert variables(program)["found"] == 2
+
+
+def test_a_registry_of_more_functions_than_alternatives_is_followed() -> None:
+    functions = "".join(f"def f{i}(x):\n    return x\n" for i in range(8))
+    registry = f"R = {{{', '.join(f'{i}: f{i}' for i in range(8))}}}\n"
+    assert variables(f"import sys\n{functions}{registry}x = R[len(sys.argv)](1)\n")["x"] == 1
