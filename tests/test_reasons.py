@@ -113,6 +113,12 @@ SET = 'keras.mixed_precision.set_global_policy("mixed_float16")\n'
         ),
         (SET.replace('"mixed_float16"', "args.policy"), "mixed_float16 is set at train.py:24 if `args.policy` says so"),
         (
+            "parser.add_argument('--kind', choices=['half', 'full'], default='full')\n"
+            "name = {'half': 'mixed_float16', 'full': 'float32'}[parser.parse_args().kind]\n"
+            "keras.mixed_precision.set_global_policy(name)\n",
+            "mixed_float16 is set at train.py:26 if `name` says so",
+        ),
+        (
             f"if args.policy.startswith('mixed') and args.amp and len(args.policy) > 12:\n    {SET}",
             "mixed_float16 is set at train.py:25 under `if args.policy.startswith('mixed') and args.amp …`",
         ),

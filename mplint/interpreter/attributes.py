@@ -73,7 +73,7 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case DType():
             return tensors.dtype_attribute(value, name)
         case Choice():
-            return choice([get(m, option, name, place) for option in value.options if option != NONE] or [UNKNOWN])
+            return _choice(m, value, name, place)
         case Const() | Tuple() | List() | Dict() | Fields():
             return UNKNOWN if name == "__class__" else Bound(value, ApiMethod(name))
         case Array():
@@ -308,6 +308,18 @@ def _bind(m: Machine, receiver: Instance, found: Value, place: Place) -> Value:
             return choice([_bind(m, receiver, option, place) for option in found.options])
         case _:
             return found
+
+
+def _choice(m: Machine, value: Choice, name: str, place: Place) -> Value:
+    """An attribute of one of several values; where it says which precision is used, one of them in each world."""
+    found = [(option, get(m, option, name, place)) for option in value.options if option != NONE]
+    results = [result for _, result in found]
+    if any(map(candidates.is_precise, results)) and all(map(candidates.is_plain, results)) and len(set(results)) > 1:
+        chosen = m.choose(value, place)
+        if not isinstance(chosen, Choice):
+            m.narrow(value, chosen)
+            return next((result for option, result in found if option == chosen), UNKNOWN)
+    return choice(results or [UNKNOWN])
 
 
 def _class(m: Machine, value: Class, name: str) -> Value:

@@ -538,6 +538,11 @@ class Machine:
                 return option
         return value.options[-1]
 
+    def narrow(self, value: Choice, chosen: Value) -> None:
+        """From here on whatever holds `value` holds `chosen`: what else is done with it belongs to the same world."""
+        for cell in self.state.holding(value):
+            self.state.set(cell, chosen)
+
     def settle(self, value: Unknown) -> Value:
         """One of the values that an unknown is likely to have, on which the precision depends: a world for each."""
         self.effects += 1

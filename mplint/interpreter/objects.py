@@ -48,6 +48,7 @@ from mplint.interpreter.values import (
     Module,
     Partial,
     Place,
+    Policy,
     Property,
     StaticMethod,
     Super,
@@ -59,6 +60,7 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_STACKS: Final = frozenset({"contextlib.ExitStack", "contextlib.AsyncExitStack"})
 _CONTEXT_MANAGERS: Final = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 _PROPERTIES: Final = frozenset({"builtins.property", "functools.cached_property"})
 _CACHES: Final = frozenset({"cache", "lru_cache"})
@@ -415,7 +417,7 @@ def may_swallow(m: Machine, manager: Value) -> bool:
         case Instance(cls=Class() as cls):
             return class_attribute(m, cls, "__exit__") is not None
         case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
-            return path in ("contextlib.suppress", "contextlib.ExitStack")
+            return path == "contextlib.suppress" or path in _STACKS
         case _:
             return False
 
@@ -454,4 +456,15 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
     if strategies.is_scope(manager):
         strategies.within(m, manager, lambda: inside(UNKNOWN))
         return
-    inside(manager)
+    before = m.policy
+    fell = inside(manager)
+    if fell and _is_stack(manager) and m.policy != before:  # what was put on it may put the policy back
+        m.set_policy(Policy(None, m.policy.set_by))
+
+
+def _is_stack(manager: Value) -> bool:
+    match manager:
+        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
+            return path in _STACKS
+        case _:
+            return False

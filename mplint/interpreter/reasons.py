@@ -15,7 +15,7 @@ import libcst as cst
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Context
 from mplint.interpreter.trace import PolicySet
-from mplint.interpreter.values import Const, Place, Policy, Symbol
+from mplint.interpreter.values import Place, Policy, Symbol
 from mplint.interpreter.world import World
 from mplint.project.modules import Project
 from mplint.source.file import SourceFile
@@ -151,9 +151,11 @@ class Reasons:
                 if asked is not None:
                     test, holds = asked
                     return Condition(test, world.decisions[symbol] is holds)
-                if _is_name(symbol, policy) and world.decisions[symbol] and isinstance(setter.node, cst.Call):
+                if _is_of_value(symbol, world.decisions[symbol]) and isinstance(setter.node, cst.Call):
                     argument = next((arg.value for arg in setter.node.args), None)
-                    return Condition(Place(setter.source, argument), True, True) if argument is not None else None
+                    if argument is None or isinstance(argument, cst.BaseString):
+                        return None
+                    return Condition(Place(setter.source, argument), True, True)
         return None
 
     # -- imports
@@ -278,8 +280,15 @@ def _leaves(statement: cst.If) -> bool:
     return isinstance(last, _EXITS)
 
 
-def _is_name(symbol: Symbol, policy: Policy) -> bool:
-    return symbol.parts[0] == "Equal" and symbol.parts[-1] == Const(policy.name)
+def _is_of_value(symbol: Symbol, outcome: bool) -> bool:
+    """Whether a condition that no test of the program asks says which of its likely values something has."""
+    match symbol.parts:
+        case ("Equal", *_):
+            return outcome
+        case ("option", Place(), int()):
+            return True
+        case _:
+            return False
 
 
 def _import_of(project: Project, importer: Path, imported: Path) -> Place | None:

@@ -71,6 +71,17 @@ class State:
             found.update({name: layer.cells[(owner, name)] for name in layer._names(owner)})
         return found
 
+    def holding(self, content: object) -> list[Cell]:
+        """The cells whose contents are `content`."""
+        seen: set[Cell] = set()
+        found: list[Cell] = []
+        layer: State | None = self
+        while layer is not None:
+            found += [cell for cell, held in layer.cells.items() if cell not in seen and held == content]
+            seen.update(layer.cells)
+            layer = layer.parent
+        return found
+
     def _names(self, owner: object) -> Iterable[str]:
         """What is written of `owner` in this layer; that cells have come since is seen by their number."""
         size, index = self._index

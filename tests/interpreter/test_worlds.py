@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.interpreter.programs import ROOT, plain, worlds
+from tests.interpreter.programs import ROOT, plain, policies_with, worlds
 
 _HEAD = "import os, sys, tensorflow as tf\nfrom tensorflow import keras\n"
 _TAIL = "\nkeras.mixed_precision.set_global_policy(policy)\n"
@@ -117,3 +117,47 @@ def test_a_policy_that_is_set_now_and_then() -> None:
     """In a loop that may not be run, too, what is made behind it is made in a world for each outcome."""
     loop = "for word in sys.argv:\n    if amp:\n        mixed_precision.set_global_policy('mixed_float16')\n"
     assert len(possible(f"{loop}layers.Dense(1)")) == 2
+
+
+KINDS = """
+class Exact:
+    policy = "float32"
+    def made(self): return "a plain head"
+
+class Fast:
+    policy = "mixed_float16"
+    def made(self): return "a head in float32"
+"""
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "(Fast if amp else Exact)()",
+        "{'exact': Exact, 'fast': Fast}[sys.argv[1]]()",
+        "{'exact': Exact(), 'fast': Fast()}[sys.argv[1]]",
+    ],
+)
+def test_one_of_several_objects_is_the_same_for_its_policy_and_for_what_it_makes(chosen: str) -> None:
+    source = f"{PRELUDE}{KINDS}kind = {chosen}\nmixed_precision.set_global_policy(kind.policy)\nmade = kind.made()\n"
+    assert policies_with("made", source) == {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
+
+
+def test_the_module_that_is_imported_is_the_same_for_its_policy_and_for_what_it_makes() -> None:
+    source = (
+        f"{PRELUDE}import importlib\nkind = importlib.import_module('as_' + sys.argv[1])\n"
+        "mixed_precision.set_global_policy(kind.POLICY)\nmade = kind.made()\n"
+    )
+    files = {
+        "as_exact": "POLICY = 'float32'\ndef made(): return 'a plain head'\n",
+        "as_fast": "POLICY = 'mixed_float16'\ndef made(): return 'a head in float32'\n",
+    }
+    expected = {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
+    assert policies_with("made", source, **files) == expected
+
+
+@pytest.mark.parametrize("put", ["stack.callback(mixed_precision.set_global_policy, 'float32')", "stack.push(back)"])
+def test_what_is_put_on_a_stack_of_exits_may_put_the_policy_back(put: str) -> None:
+    within = f"    {put}\n    mixed_precision.set_global_policy('mixed_float16')\n"
+    source = f"{PRELUDE}import contextlib\nwith contextlib.ExitStack() as stack:\n{within}"
+    assert "mixed_float16" not in {policy.name for world in worlds("3", main=source)[1] for policy in world.policies}
