@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from mplint.interpreter.mentioned import policies_by_name
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
 from mplint.interpreter.roots import Wanted, own_policies, run_unentered
@@ -80,6 +81,9 @@ class _Explorer:
         self._starts = {path: _start(assumed(path)) for path in files}
         self._reach = Reach(self._project)
         self._setters = Setters(self._project, self._reach.programs_in_play)
+        self._timed: dict[tuple[Path, str, Policy], set[str]] = {}
+        """What is in a program that nothing imports, by the generation and the policy when it is spoken of last."""
+        self._untimed: set[Path] = set()
         self._spoken = Spoken(self._project)
         self._policies: dict[Path, dict[tuple[str, Policy], set[Path]]] = {}
         """The generations and policies under which files are run, and the programs that do so."""
@@ -132,7 +136,11 @@ class _Explorer:
 
         So does the module itself, and a package for all that is in it.
         """
-        if policy.name not in HALF_POLICIES or any(one == path or one.stem == "__init__" for one in programs):
+        if policy.name not in HALF_POLICIES:
+            return None
+        if set(programs) == {path} and path not in self._untimed:
+            return frozenset(self._timed.get((path, entry.generation, policy), ()))
+        if any(one == path or one.stem == "__init__" for one in programs):
             return None
         if self._reach.meets_half(path):
             own = own_policies(self._program, entry)
@@ -173,6 +181,15 @@ class _Explorer:
             if self._project.is_test(point.path):  # a test runner imports it: there is no program to run
                 entry = replace(entry, budget=MAX_TEST_STEPS)
             for world in run_entry(self._program, self._found, entry, point.run):
+                timed = self._is_timed(point)
+                by_name = policies_by_name(self._program.source(point.path), world, before) if timed else None
+                if by_name is None:
+                    self._untimed.add(point.path)
+                else:
+                    for name, policy in by_name.items():
+                        key = (generation, policy)
+                        self._policies.setdefault(point.path, {}).setdefault(key, set()).add(point.path)
+                        self._timed.setdefault((point.path, *key), set()).add(name)
                 for path in self._reached(point):
                     for policy in _policies(world):
                         # what is assumed in a file holds there, not in what it imports
@@ -180,6 +197,11 @@ class _Explorer:
                         held = self._starts.get(path, _FLOAT32) if unset else policy
                         known = self._policies.setdefault(path, {})
                         known.setdefault((generation, held), set()).add(point.path)
+
+    def _is_timed(self, point: _EntryPoint) -> bool:
+        """Whether nothing but the program itself calls what is in it, so that the order of its statements counts."""
+        path = point.path
+        return not (self._project.importers(path) or self._project.is_test(path) or path.stem == "__init__")
 
     def _is_mixed(self, path: Path) -> bool:
         return any(policy.name in HALF_POLICIES for _, policy in self._policies.get(path, ()))
