@@ -116,6 +116,8 @@ class Machine:
         """The tests whose outcome the source does not tell: this run takes one, or both."""
         self.supposed = 0
         """How often an unknown condition was taken as this world, or the branch being run, has it."""
+        self.learned: tuple[Symbol, bool] | None = None
+        """The outcome that a condition has behind the `if` that was just run: with the other one it is left."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -369,6 +371,21 @@ class Machine:
             return branch()
         finally:
             path.pop()
+            del self.decisions[symbol]
+
+    def take_learned(self) -> tuple[Symbol, bool] | None:
+        """What the `if` that was just run has taught, once."""
+        learned, self.learned = self.learned, None
+        return learned
+
+    def knowing(self, symbol: Symbol, outcome: bool, rest: Callable[[], _T]) -> _T:
+        """Run the rest of a block behind a statement that is left where the condition `symbol` is not `outcome`."""
+        if symbol in self.decisions:
+            return rest()
+        self.decisions[symbol] = outcome
+        try:
+            return rest()
+        finally:
             del self.decisions[symbol]
 
     def alternatives(self, arms: Sequence[Callable[[], bool]], symbols: Sequence[Symbol] = ()) -> bool:

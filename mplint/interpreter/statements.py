@@ -51,10 +51,13 @@ _MAX_FALLIBLE: Final = 12
 
 def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
     """Run `body`; false when control does not reach its end."""
-    for statement in body:
+    for position, statement in enumerate(body):
         handler = _HANDLERS.get(type(statement))
         if handler is not None and not handler(m, frame, statement):
             return False
+        learned = m.take_learned() if isinstance(statement, cst.If) else None
+        if learned is not None:
+            return m.knowing(*learned, partial(execute, m, frame, body[position + 1 :]))
     return True
 
 
@@ -224,7 +227,9 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
         otherwise = (node.orelse,)
     body = block(node.body)
     if outcome is not None:
-        return execute(m, frame, body if outcome else otherwise)
+        goes_on = execute(m, frame, body if outcome else otherwise)
+        m.learned = None
+        return goes_on
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
@@ -232,11 +237,17 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
                 kept = values[0] if taken else values[1]
                 if kept:
                     bind(m, frame, name, choice(kept))
-            return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
+            reaches_end = m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
+            if reaches_end:
+                reached.append(taken is positive)
+            return reaches_end
 
         return run
 
-    return m.alternatives([arm(body, True), arm(otherwise, False)], (symbol,) if symbol else ())
+    reached: list[bool] = []
+    goes_on = m.alternatives([arm(body, True), arm(otherwise, False)], (symbol,) if symbol else ())
+    m.learned = (symbol, reached[0]) if symbol is not None and len(reached) == 1 else None
+    return goes_on
 
 
 def _match(m: Machine, frame: Frame, node: cst.Match) -> bool:
