@@ -122,6 +122,8 @@ class Machine:
         """What the innermost call that is to be remembered has asked for so far."""
         self.effects = 0
         """Counts what is done or asked that no memo knows of, beside what the trace and the state show."""
+        self.learned: tuple[Symbol, bool] | None = None
+        """The outcome that a condition has behind the `if` that was just run: with the other one it is left."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -385,6 +387,21 @@ class Machine:
             return branch()
         finally:
             path.pop()
+            del self.decisions[symbol]
+
+    def take_learned(self) -> tuple[Symbol, bool] | None:
+        """What the `if` that was just run has taught, once."""
+        learned, self.learned = self.learned, None
+        return learned
+
+    def knowing(self, symbol: Symbol, outcome: bool, rest: Callable[[], _T]) -> _T:
+        """Run the rest of a block behind a statement that is left where the condition `symbol` is not `outcome`."""
+        if symbol in self.decisions:
+            return rest()
+        self.decisions[symbol] = outcome
+        try:
+            return rest()
+        finally:
             del self.decisions[symbol]
 
     def alternatives(self, arms: Sequence[Callable[[], bool]], symbols: Sequence[Symbol] = ()) -> bool:

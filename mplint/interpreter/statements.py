@@ -51,10 +51,13 @@ _MAX_FALLIBLE: Final = 12
 
 def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
     """Run `body`; false when control does not reach its end."""
-    for statement in body:
+    for position, statement in enumerate(body):
         handler = _HANDLERS.get(type(statement))
         if handler is not None and not handler(m, frame, statement):
             return False
+        learned = m.take_learned() if isinstance(statement, cst.If) else None
+        if learned is not None:
+            return m.knowing(*learned, partial(execute, m, frame, body[position + 1 :]))
     return True
 
 
@@ -215,15 +218,16 @@ def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
 
 def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
     outcome, symbol, positive, narrowed = condition(m, frame, node.test)
-    if outcome is True:
-        return execute(m, frame, block(node.body))
     otherwise: Sequence[cst.CSTNode] = ()
-    if type(node.orelse) is cst.Else:
-        otherwise = block(node.orelse.body)
-    elif node.orelse is not None:
-        otherwise = (node.orelse,)
-    if outcome is False:
-        return execute(m, frame, otherwise)
+    if outcome is not True:
+        if type(node.orelse) is cst.Else:
+            otherwise = block(node.orelse.body)
+        elif node.orelse is not None:
+            otherwise = (node.orelse,)
+    if outcome is not None:
+        goes_on = execute(m, frame, block(node.body) if outcome else otherwise)
+        m.learned = None  # what a branch inside has taught holds there
+        return goes_on
     body = block(node.body)
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
@@ -232,11 +236,17 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
                 kept = values[0] if taken else values[1]
                 if kept:
                     bind(m, frame, name, choice(kept))
-            return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
+            reaches_end = m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
+            if reaches_end:
+                reached.append(taken is positive)
+            return reaches_end
 
         return run
 
-    return m.alternatives([arm(body, True), arm(otherwise, False)], (symbol,) if symbol else ())
+    reached: list[bool] = []
+    goes_on = m.alternatives([arm(body, True), arm(otherwise, False)], (symbol,) if symbol else ())
+    m.learned = (symbol, reached[0]) if symbol is not None and len(reached) == 1 else None
+    return goes_on
 
 
 def _match(m: Machine, frame: Frame, node: cst.Match) -> bool:

@@ -161,3 +161,20 @@ def test_what_is_put_on_a_stack_of_exits_may_put_the_policy_back(put: str) -> No
     within = f"    {put}\n    mixed_precision.set_global_policy('mixed_float16')\n"
     source = f"{PRELUDE}import contextlib\nwith contextlib.ExitStack() as stack:\n{within}"
     assert "mixed_float16" not in {policy.name for world in worlds("3", main=source)[1] for policy in world.policies}
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "if amp and plain:\n    raise SystemExit('a float32 head, please')",
+        "if amp and plain:\n    sys.exit(2)\nelse:\n    pass",
+        "if not amp or not plain:\n    pass\nelse:\n    raise ValueError",
+    ],
+)
+def test_options_that_exclude_each_other(guard: str) -> None:
+    """Behind a branch that leaves its condition is known."""
+    source = (
+        f"{PRELUDE}plain = '--plain' in sys.argv\n{guard}\nhead = 'float32'\n"
+        "if amp:\n    mixed_precision.set_global_policy('mixed_float16')\n    if plain:\n        head = 'plain'\n"
+    )
+    assert policies_with("head", source) == {("mixed_float16", "float32"), ("float32", "float32")}
