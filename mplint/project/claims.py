@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,6 +55,9 @@ _BOUNDARY = re.compile(r"\b2\s*[.,]\s*1[56]\b")
 _REACH = 200
 _ASSERTED = re.compile(r"""\bassert\b.*?(?:startswith\(\s*['"](?P<prefix>[23])|(?:>=|==)\s*['"]?(?P<least>[23])\b)""")
 
+_STARTS = re.compile(r"(?:^|[^\w.]|\btf\.|\btensorflow\.)\Z")
+"""What may stand before the name of a module: no part of a name, and no dot but that of TensorFlow."""
+_LONGEST = len(" tensorflow.")
 _ALIAS = re.compile(r"\b(?:import\s+(?:tensorflow\.)?keras|from\s+tensorflow\s+import\s+keras)\s+as\s+(?P<alias>\w+)")
 _TF_KERAS_USE = re.compile(r"(?<![\w.])(?:tf|tensorflow)(?:\.compat\.v[12])?\.keras\b")
 _LEGACY_INDENTED = re.compile(r"^[ \t]+(?:import|from)[ \t]+tf_keras\b", re.MULTILINE)
@@ -138,12 +141,11 @@ def _imported(imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
 
 
 def _used(code: str) -> Iterator[tuple[Generation, str]]:
-    names = "|".join(["keras", *sorted({match["alias"] for match in _ALIAS.finditer(code)})])
-    attribute = re.compile(
-        rf"\b(?<!(?<!\btf)(?<!\btensorflow)\.)(?:{names})\.(?P<name>(?:{_ONLY_KERAS3}|optimizers\.LossScaleOptimizer)\b)"
-    )
-    if match := attribute.search(code):
+    aliases = ["keras", *sorted({match["alias"] for match in _ALIAS.finditer(code)})]
+    names = "|".join(aliases)
+    for match in _new_attributes(code, aliases):
         yield "3", f"keras.{match['name']} is used"
+        break
     if "auto_scale_loss" in code:
         yield "3", "auto_scale_loss is used"
     if _APPLIES.search(code) and "sonnet" not in code and not re.search(r"\bdef\s+apply\b", code):
@@ -158,6 +160,15 @@ def _used(code: str) -> Iterator[tuple[Generation, str]]:
                 continue
             if re.search(rf"(?<!\bamp)\.{method}\b", code):
                 yield generation, f"{method} is used"
+
+
+def _new_attributes(code: str, aliases: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Uses of what only Keras 3 has, in the order of `aliases`: `keras.ops`, `tf.keras.ops`, but not `my.keras.ops`."""
+    for alias in aliases:  # one name at a time, which is found as plain text; what stands before it is looked at then
+        pattern = re.compile(rf"{alias}\.(?P<name>(?:{_ONLY_KERAS3}|optimizers\.LossScaleOptimizer)\b)")
+        for match in pattern.finditer(code):
+            if _STARTS.search(code, max(match.start() - _LONGEST, 0), match.start()):
+                yield match
 
 
 def _switch(text: str, pieces: list[Piece]) -> Generation | None:
