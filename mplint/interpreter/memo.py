@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 MAX_CALLS: Final = 3000
 """A function entered more often than this in one run is not entered again: its result is unknown then."""
 _TRIES: Final = 3
-"""A function that so many calls have shown to do more than give a result is not looked at any more."""
+"""A function of which so many calls did more than to give a result, and none was known, is not looked at any more."""
 _MISSES: Final = 256
-"""The same for one that so many calls, each in a row, have asked for something new."""
+"""The same for one of which so many calls in a row have asked for something new."""
 _SMALL: Final = 10
 """A call of so few steps is run sooner than looked up."""
 _RESULTS: Final = 4
@@ -153,7 +153,7 @@ class Memo:
         results = known.results.setdefault(key, [])
         for result in results:
             if _holds(m, result):
-                known.missed = 0
+                known.missed = known.refused = 0
                 return _again(m, result, arguments)
         known.missed += 1
         if len(results) >= _RESULTS or known.missed > _MISSES:
