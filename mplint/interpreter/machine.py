@@ -123,7 +123,7 @@ class Machine:
         self.effects = 0
         """Counts what is done or asked that no memo knows of, beside what the trace and the state show."""
         self.learned: tuple[Symbol, bool] | None = None
-        """The outcome that a condition has behind the `if` that was just run: with the other one it is left."""
+        """The outcome that a condition has behind the `if` or `assert` just run: with the other one the block is left."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -390,7 +390,7 @@ class Machine:
             del self.decisions[symbol]
 
     def take_learned(self) -> tuple[Symbol, bool] | None:
-        """What the `if` that was just run has taught, once."""
+        """What the statement that was just run has taught, once."""
         learned, self.learned = self.learned, None
         return learned
 

@@ -55,7 +55,7 @@ def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
         handler = _HANDLERS.get(type(statement))
         if handler is not None and not handler(m, frame, statement):
             return False
-        learned = m.take_learned() if isinstance(statement, cst.If) else None
+        learned = m.take_learned() if m.learned is not None else None
         if learned is not None:
             return m.knowing(*learned, partial(execute, m, frame, body[position + 1 :]))
     return True
@@ -161,10 +161,15 @@ def _continue(m: Machine, frame: Frame, node: cst.Continue) -> bool:
 
 
 def _assert(m: Machine, frame: Frame, node: cst.Assert) -> bool:
-    if truth(m, m.evaluate(frame, node.test)) is not False:
-        return True
-    m.throw()
-    return False
+    value = m.evaluate(frame, node.test)
+    outcome = truth(m, value)
+    if outcome is False:
+        m.throw()
+        return False
+    symbol, holds = decisive(value)
+    if outcome is None and symbol is not None:
+        m.learned = symbol, holds
+    return True
 
 
 def _delete(m: Machine, frame: Frame, node: cst.Del) -> bool:
@@ -225,9 +230,7 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
         elif node.orelse is not None:
             otherwise = (node.orelse,)
     if outcome is not None:
-        goes_on = execute(m, frame, block(node.body) if outcome else otherwise)
-        m.learned = None  # what a branch inside has taught holds there
-        return goes_on
+        return execute(m, frame, block(node.body) if outcome else otherwise)
     body = block(node.body)
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:

@@ -169,10 +169,11 @@ def test_what_is_put_on_a_stack_of_exits_may_put_the_policy_back(put: str) -> No
         "if amp and plain:\n    raise SystemExit('a float32 head, please')",
         "if amp and plain:\n    sys.exit(2)\nelse:\n    pass",
         "if not amp or not plain:\n    pass\nelse:\n    raise ValueError",
+        "assert not (amp and plain), 'a float32 head, please'",
     ],
 )
 def test_options_that_exclude_each_other(guard: str) -> None:
-    """Behind a branch that leaves its condition is known."""
+    """Behind a branch that leaves, and behind an assertion, the condition is known."""
     source = (
         f"{PRELUDE}plain = '--plain' in sys.argv\n{guard}\nhead = 'float32'\n"
         "if amp:\n    mixed_precision.set_global_policy('mixed_float16')\n    if plain:\n        head = 'plain'\n"
