@@ -24,8 +24,8 @@ from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
-from mplint.interpreter.reasons import Reasons, described, steps
-from mplint.interpreter.trace import Known, PolicySet
+from mplint.interpreter.reasons import Reasons, described, steps, unknown_settings
+from mplint.interpreter.trace import Known
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
 from mplint.project.generation import Evidence as Generation
@@ -452,7 +452,7 @@ class _Analysis:
             and not any(world.has_policy for world in worlds)
             and any(self._project.mentions(path, *KERAS) for path in self._targets)
         ):
-            unknown = self._unknown_settings(worlds)
+            unknown = unknown_settings(worlds, self._reasons)
             seen = f"the policy that is set at {unknown[0]} is not known" if unknown else "no mixed precision policy"
             yield f"Keras code was seen, but {seen}: --assume-policy mixed_float16 checks it as if one were set"
         cut = sorted({world.path for world in worlds if world.trace.cut})
@@ -477,17 +477,8 @@ class _Analysis:
     def _asides(self, worlds: Sequence[World]) -> Iterator[str]:
         for path, language in self._foreign.items():
             yield f"{self._name(path)} is a notebook for {language}: nothing in it was checked"
-        for place in self._unknown_settings(worlds):
+        for place in unknown_settings(worlds, self._reasons):
             yield f"the policy that is set at {place} is not known: what depends on it was not checked"
-
-    def _unknown_settings(self, worlds: Sequence[World]) -> list[str]:
-        """The places at which a policy is set of which nothing is known in any world."""
-        known: dict[Place, bool] = {}
-        for world in worlds:
-            for event in world.trace.events:
-                if isinstance(event, PolicySet):
-                    known[event.place] = known.get(event.place, False) or event.policy.name is not None
-        return sorted({self._reasons.row_of(place) for place, is_known in known.items() if not is_known})
 
 
 def _declined(held: Collection[tuple[str, Place]]) -> Mapping[str, list[tuple[Path, Span]]]:

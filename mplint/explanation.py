@@ -11,7 +11,7 @@ from mplint.analysis import evidence_of, without_collector
 from mplint.interpreter.exploration import explore, is_script, related
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
-from mplint.interpreter.reasons import Reason, Reasons, steps
+from mplint.interpreter.reasons import Reason, Reasons, steps, unknown_settings
 from mplint.interpreter.roots import functions
 from mplint.interpreter.trace import LayerMade, PolicySet
 from mplint.interpreter.values import HALF_POLICIES, Place, Policy
@@ -47,6 +47,8 @@ class Explanation:
     programs: tuple[str, ...]
     """The programs that it is part of."""
     uses_keras: bool
+    unknown: tuple[str, ...] = ()
+    """Where these programs set a policy of which nothing is known."""
     problem: str = ""
     """Why it cannot be read, where that is so."""
 
@@ -79,7 +81,8 @@ class _Explainer:
                 by if policy is not None or pattern is not None else "",
                 tuple(self._reached(path)),
                 tuple(self._reasons.name(program) for program in self._programs(path)),
-                self._reach.reaches_keras(path),
+                self._reach.reaches_keras(path) or path in self._made,
+                tuple(self._unknown(path)),
                 self._problem(path),
             )
 
@@ -130,6 +133,11 @@ class _Explainer:
             None if condition is None else str(condition),
             tuple(steps(reason, row_of)),
         )
+
+    def _unknown(self, path: Path) -> Iterator[str]:
+        """Where a policy of which nothing is known is set in the programs that the file is part of."""
+        programs = frozenset(self._programs(path))
+        yield from unknown_settings((world for world in self._worlds if world.path in programs), self._reasons)
 
     @cached_property
     def _made(self) -> dict[Path, list[tuple[World, Policy, Place]]]:

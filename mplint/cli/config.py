@@ -83,9 +83,12 @@ def _lines(known: Explanation, root: Path) -> Iterator[str]:
     others = [program for program in without if program != _name(known.path, root)]
     if known.policies:
         yield from (f"policy: none in the program {program}" for program in without)
-    elif known.assumed is None:
+    for place in known.unknown:
+        yield f"policy: not known, set at {place}"
+    if not known.policies and not known.unknown and known.assumed is None:
         looked = f"nor does any program that imports it ({_some(others)})" if others else "and no program imports it"
-        yield f"policy: none: it sets none, {looked}; --assume-policy checks it as if one were set"
+        hint = "" if known.assumed_why else "; --assume-policy checks it as if one were set"
+        yield f"policy: none: it sets none, {looked}{hint}"
 
 
 def _some(names: list[str], most: int = 4) -> str:
@@ -132,6 +135,7 @@ def _object(known: Explanation, root: Path) -> dict[str, object]:
             }
             for each in known.policies
         ],
+        "unknown": list(known.unknown),
         "assumed": {"policy": known.assumed, "why": known.assumed_why} if known.assumed_why else None,
         "programs": list(known.programs),
     }

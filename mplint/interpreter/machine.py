@@ -123,7 +123,7 @@ class Machine:
         self.effects = 0
         """Counts what is done or asked that no memo knows of, beside what the trace and the state show."""
         self.learned: tuple[Symbol, bool] | None = None
-        """The outcome of a condition behind the `if` or `assert` that was just run: with the other the block is left."""
+        """The outcome of a condition behind the `if` or `assert` just run: with the other one the block is left."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -188,6 +188,16 @@ class Reasons:
     def row_of(self, place: Place) -> str:
         """The file and the row of a place, for a message."""
         return f"{self.name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
+
+
+def unknown_settings(worlds: Iterable[World], reasons: Reasons) -> list[str]:
+    """The places at which a policy is set of which nothing is known in any of `worlds`."""
+    known: dict[Place, bool] = {}
+    for world in worlds:
+        for event in world.trace.events:
+            if isinstance(event, PolicySet):
+                known[event.place] = known.get(event.place, False) or event.policy.name is not None
+    return sorted({reasons.row_of(place) for place, is_known in known.items() if not is_known})
 
 
 def described(reason: Reason, policy: Policy, row_of: Callable[[Place], str]) -> str:
