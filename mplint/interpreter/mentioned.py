@@ -14,7 +14,7 @@ import libcst as cst
 from mplint.interpreter.trace import PolicyReset, PolicySet
 from mplint.interpreter.values import Policy
 from mplint.interpreter.world import World
-from mplint.source.file import SourceFile
+from mplint.source.file import ParseFault, SourceFile
 from mplint.source.walk import walk
 
 _BY_ANY_NAME: Final = frozenset(
@@ -30,7 +30,10 @@ def policies_by_name(source: SourceFile, world: World, start: Policy) -> dict[st
     """
     if len(world.policies) != 1:
         return None
-    statements = source.module.body
+    try:
+        statements = source.module.body
+    except ParseFault:
+        return None
     last = _last_mentions(statements)
     if last is None:
         return None

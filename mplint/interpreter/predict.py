@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -12,9 +12,10 @@ from mplint import keras_api
 from mplint.interpreter.keras import models, policies
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.machine import Machine
+from mplint.interpreter.mentioned import policies_by_name
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
-from mplint.interpreter.roots import run_unentered
+from mplint.interpreter.roots import Wanted, run_unentered
 from mplint.interpreter.setters import Setters
 from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, VariableMade
 from mplint.interpreter.values import (
@@ -110,9 +111,14 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
     entry = Entry(start.path, start.path.name, generation, Policy(policy or "float32"))
     run = list(run_entry(program, found, entry, start.run()))
     setters = Setters(project, Reach(project).programs_in_play)
+    left = {policy: None for world in run for policy in world.policies}
     for path in sorted({start.path, *project.closure(start.path)}):
-        for left in {policy: None for world in run for policy in world.policies}:
-            run_unentered(program, found, replace(entry, path=path, name=path.name), left, setters)
+        here = replace(entry, path=path, name=path.name)
+        timed = _by_time(program, start, entry, run) if path == start.path else {}
+        for last, names in timed.items():
+            run_unentered(program, found, here, last, setters, Wanted(names))
+        for ended in left:
+            run_unentered(program, found, here, ended, setters, Wanted(None, tuple(timed.values())))
     for path, machine in program.imports:
         finish(found, machine, Entry(path, path.name, generation, machine.shelf.policy), {})
     for failure in found.failures:
@@ -121,6 +127,15 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
     others = (world for world in found.worlds if world not in run)
     anywhere = {**_made(others, sites), **_made(run, sites)}
     return tuple(_in_world(world, start, anywhere, sites) for world in run)
+
+
+def _by_time(program: Program, start: Start, entry: Entry, run: Sequence[World]) -> dict[Policy, set[str]]:
+    """What the script at the start may call, by the policy that holds where it speaks of it last."""
+    found: dict[Policy, set[str]] = {}
+    for world in run if start.factory is None and not program.project.importers(start.path) else ():
+        for name, policy in (policies_by_name(program.source(start.path), world, entry.policy) or {}).items():
+            found.setdefault(policy, set()).add(name)
+    return found
 
 
 def _in_world(
