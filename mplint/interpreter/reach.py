@@ -90,7 +90,7 @@ def _packages_with_keras(text: str) -> frozenset[str]:
     idle: set[str] = set()
     for one in imports_of(text):
         top, _, rest = one.module.partition(".")
-        if one.level:
+        if one.level or keras_api.kind(one.module) in _HARMLESS:  # a string that looks like a module
             continue
         if one.module in _KERAS and not one.names and _is_idle(text, top):  # some code bases import it everywhere
             idle.add(top)

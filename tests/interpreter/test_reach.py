@@ -40,6 +40,7 @@ def test_what_takes_keras(text: str) -> None:
         "import keras\nprint(1)",
         "import tensorflow as tf\ntf.keras.utils.Progbar(3)",
         "import tensorflow as tf\nprint('tf.keras.layers.Dense')",
+        "import importlib\nexport('keras.utils.Progbar')\nimportlib.import_module(name)",
     ],
 )
 def test_what_takes_none(text: str) -> None:
