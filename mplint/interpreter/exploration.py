@@ -90,20 +90,21 @@ class _Explorer:
 
     def explore(self, paths: Collection[Path]) -> None:
         """Run the entry points in `paths`, then the functions there that none of them entered."""
-        programs = list(self._programs(frozenset(paths)))
-        left = [one for one in programs if not self._reach.is_in_play(one.path, self._is_assumed(one.path))]
-        for one in programs:
-            if one not in left:
+        left: list[_EntryPoint] = []
+        for one in self._programs(frozenset(paths)):
+            if self._reach.is_in_play(one.path, self._is_assumed(one.path)):
                 self._run(one)
+            else:
+                left.append(one)
         for one in left:  # whose functions would be taken for ones that a mixed program calls, had it not been run
             if any(self._is_mixed(path) for path in self._reached(one)) and self._reach.reaches_keras(one.path):
                 self._run(one)
         for path in paths:
+            if not self._reach.reaches_keras(path):
+                continue
             start = self._starts[path]
             known = self._policies.get(path) or {(each, start): {path} for each in self._generations_of(path)}
             possible = self._possible(path, known)
-            if not self._reach.reaches_keras(path):
-                continue
             for generation in sorted({each for each, _ in possible}):
                 self._run_unentered(
                     path, generation, {policy: known[one, policy] for one, policy in possible if one == generation}
@@ -181,8 +182,7 @@ class _Explorer:
             if self._project.is_test(point.path):  # a test runner imports it: there is no program to run
                 entry = replace(entry, budget=MAX_TEST_STEPS)
             for world in run_entry(self._program, self._found, entry, point.run):
-                timed = self._is_timed(point)
-                by_name = policies_by_name(self._program.source(point.path), world, before) if timed else None
+                by_name = policies_by_name(self._project, world, before)
                 if by_name is None:
                     self._untimed.add(point.path)
                 else:
@@ -197,11 +197,6 @@ class _Explorer:
                         held = self._starts.get(path, _FLOAT32) if unset else policy
                         known = self._policies.setdefault(path, {})
                         known.setdefault((generation, held), set()).add(point.path)
-
-    def _is_timed(self, point: _EntryPoint) -> bool:
-        """Whether nothing but the program itself calls what is in it, so that the order of its statements counts."""
-        path = point.path
-        return not (self._project.importers(path) or self._project.is_test(path) or path.stem == "__init__")
 
     def _is_mixed(self, path: Path) -> bool:
         return any(policy.name in HALF_POLICIES for _, policy in self._policies.get(path, ()))

@@ -14,6 +14,7 @@ import libcst as cst
 from mplint.interpreter.trace import PolicyReset, PolicySet
 from mplint.interpreter.values import Policy
 from mplint.interpreter.world import World
+from mplint.project.modules import Project
 from mplint.source.file import ParseFault, SourceFile
 from mplint.source.walk import walk
 
@@ -23,13 +24,16 @@ _BY_ANY_NAME: Final = frozenset(
 """A program that says one of these may speak of anything, without its name."""
 
 
-def policies_by_name(source: SourceFile, world: World, start: Policy) -> dict[str, Policy] | None:
+def policies_by_name(project: Project, world: World, start: Policy) -> dict[str, Policy] | None:
     """The policies under which the functions and classes of a program may be called last.
 
-    `world` is one of its runs, which began under `start`.  None where one cannot tell.
+    `world` is one of its runs, which began under `start`.  None where one cannot tell: where something else may call
+    them, too.
     """
-    if len(world.policies) != 1:
+    path = world.path
+    if len(world.policies) != 1 or project.importers(path) or project.is_test(path) or path.stem == "__init__":
         return None
+    source = project.source(path)
     try:
         statements = source.module.body
     except ParseFault:

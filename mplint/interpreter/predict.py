@@ -132,8 +132,8 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
 def _by_time(program: Program, start: Start, entry: Entry, run: Sequence[World]) -> dict[Policy, set[str]]:
     """What the script at the start may call, by the policy that holds where it speaks of it last."""
     found: dict[Policy, set[str]] = {}
-    for world in run if start.factory is None and not program.project.importers(start.path) else ():
-        for name, policy in (policies_by_name(program.source(start.path), world, entry.policy) or {}).items():
+    for world in run if start.factory is None else ():
+        for name, policy in (policies_by_name(program.project, world, entry.policy) or {}).items():
             found.setdefault(policy, set()).add(name)
     return found
 

@@ -72,56 +72,12 @@ def run_unentered(
     Of its functions and classes only those that are `wanted`; under a policy that is not half, only what may set
     one, as `setters` knows.  `again` runs what was entered, too: that was under another policy.
     """
+    before = program.entered
     if again:
-        before, program.entered = program.entered, set()
-        run_unentered(program, found, entry, policy, setters, wanted)
+        program.entered = set()
+    _Roots(program, found, entry, policy, setters).run(wanted)
+    if again:
         program.entered |= before
-        return
-    try:
-        tree = program.source(entry.path).module
-    except (SourceError, ParseFault):
-        return
-    left = [
-        (owner, node)
-        for owner, node in functions(tree)
-        if (owner or node).name.value in wanted
-        and (node not in program.entered or node in program.roots)
-        and (not node.name.value.startswith("__") or node.name.value in ("__call__", "__init__"))
-    ]
-    if policy.name not in HALF_POLICIES:
-        entry = replace(entry, budget=MAX_FLOAT32_STEPS)
-        left = [(owner, node) for owner, node in left if setters.may_set(entry.path, node.name.value)]
-    if not left:
-        return
-    own = own_policies(program, entry)
-    is_own = bool(own) and all(one.name in HALF_POLICIES for one in own)
-    entry = replace(entry, borrowed=not is_own, budget=min(entry.budget, MAX_ROOT_STEPS))
-    objects: dict[cst.ClassDef, _Made | None] = {}
-    text, looked_up = program.source(entry.path).text, _looks_names_up(program, entry.path)
-    for owner, node in left:
-        if node in program.entered and node not in program.roots:
-            continue  # entered by another root by now
-        program.roots.add(node)
-        name = f"{entry.path.name}:{owner.name.value + '.' if owner else ''}{node.name.value}"
-        # one that is passed on, registered or looked up by name has callers that were not seen
-        passed = (
-            looked_up
-            or bool(node.decorators)
-            or _is_passed_on(text, node.name.value)
-            or (owner is not None and _inherits(owner))
-        )
-        here = replace(entry, name=name, borrowed=entry.borrowed or passed)
-        made: _Made | None = None
-        if owner is not None:
-            if owner not in objects:
-                objects[owner] = _construct(program, found, here, owner, policy, setters)
-            made = objects[owner]
-            if made is not None:
-                here = replace(here, start=made.machine)
-        if node.name.value == "__init__":  # an object of the class is all that there is to see
-            continue
-        for _ in run_entry(program, found, here, _root(entry, owner, node, made, policy, setters)):
-            pass
 
 
 def functions(tree: cst.Module) -> Iterator[tuple[cst.ClassDef | None, cst.FunctionDef]]:
@@ -155,7 +111,7 @@ def _looks_names_up(program: Program, path: Path) -> bool:
     return any(program.project.mentions(other, b"getattr(", b"globals()") for other in related)
 
 
-def _is_passed_on(text: str, name: str) -> bool:
+def _is_spoken_of(text: str, name: str) -> bool:
     """Whether the text of a module speaks of the function `name` without calling it."""
     # a search for the bare name runs at the speed of memory: what stands around it is looked at afterwards
     for match in re.finditer(re.escape(name), text):
@@ -178,6 +134,116 @@ class _Made:
     value: Value
 
 
+class _Roots:
+    """The roots of one module, run under one policy."""
+
+    def __init__(self, program: Program, found: Exploration, entry: Entry, policy: Policy, setters: Setters) -> None:
+        self._program = program
+        self._found = found
+        self._path = entry.path
+        is_half = policy.name in HALF_POLICIES
+        self._entry = replace(entry, budget=min(entry.budget, MAX_ROOT_STEPS) if is_half else MAX_FLOAT32_STEPS)
+        self._policy = policy
+        self._setters = setters
+        self._objects: dict[cst.ClassDef, _Made | None] = {}
+
+    def run(self, wanted: Wanted) -> None:
+        """Run those of them that are `wanted`."""
+        program = self._program
+        try:
+            tree = program.source(self._path).module
+        except (SourceError, ParseFault):
+            return
+        left = [
+            (owner, node)
+            for owner, node in functions(tree)
+            if (owner or node).name.value in wanted
+            and (node not in program.entered or node in program.roots)
+            and (not node.name.value.startswith("__") or node.name.value in ("__call__", "__init__"))
+            and (self._policy.name in HALF_POLICIES or self._setters.may_set(self._path, node.name.value))
+        ]
+        if not left:
+            return
+        own = own_policies(program, self._entry)
+        is_own = bool(own) and all(one.name in HALF_POLICIES for one in own)
+        looked_up = _looks_names_up(program, self._path)
+        for owner, node in left:
+            if node in program.entered and node not in program.roots:
+                continue  # entered by another root by now
+            program.roots.add(node)
+            self._run(owner, node, borrowed=not is_own or looked_up or self._is_passed_on(owner, node))
+
+    def _is_passed_on(self, owner: cst.ClassDef | None, node: cst.FunctionDef) -> bool:
+        """Whether a function is registered, handed on or inherited: it has callers that were not seen."""
+        text = self._program.source(self._path).text
+        return bool(node.decorators) or _is_spoken_of(text, node.name.value) or (owner is not None and _inherits(owner))
+
+    def _run(self, owner: cst.ClassDef | None, node: cst.FunctionDef, *, borrowed: bool) -> None:
+        name = f"{self._path.name}:{owner.name.value + '.' if owner else ''}{node.name.value}"
+        here = replace(self._entry, name=name, borrowed=borrowed)
+        made: _Made | None = None
+        if owner is not None:
+            if owner not in self._objects:
+                self._objects[owner] = self._construct(here, owner)
+            made = self._objects[owner]
+            if made is not None:
+                here = replace(here, start=made.machine)
+        if node.name.value != "__init__":  # an object of the class is all that there is to see
+            for _ in run_entry(self._program, self._found, here, self._root(owner, node, made)):
+                pass
+
+    def _construct(self, here: Entry, owner: cst.ClassDef) -> _Made | None:
+        """An object of the class, made once for all of its methods.  None where making it has several worlds."""
+        values: list[Value | None] = []
+
+        def run(m: Machine) -> None:
+            modules.load(m, self._path)
+            m.set_policy(self._policy)
+            values.append(self._object(m, owner))
+
+        entry = replace(here, name=f"{self._path.name}:{owner.name.value}")
+        worlds = list(run_entry(self._program, self._found, entry, run))
+        if len(worlds) != 1 or len(values) != 1 or values[0] is None:
+            return None
+        machine = worlds[0].machine
+        machine.state.pins += 1
+        return _Made(machine, values[0])
+
+    def _object(self, m: Machine, owner: cst.ClassDef) -> Value | None:
+        frame = m.program.module_frame(self._path)
+        cls = m.variable(frame, owner.name.value)
+        if not isinstance(cls, Class) or cls.code.node is not owner:
+            return None
+        held = m.variable(cls.frame, "__init__")
+        arguments = self._flags(held) if isinstance(held, Function) else Arguments()
+        return m.call(cls, arguments, m.program.place(frame.source, owner))
+
+    def _root(self, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None) -> Run:
+        def run(m: Machine) -> None:
+            frame = modules.load(m, self._path)
+            m.set_policy(self._policy)
+            place = m.program.place(frame.source, node)
+            if owner is None:
+                value = m.variable(frame, node.name.value)
+                if isinstance(value, Function) and value.code.node is node:
+                    m.call(value, self._flags(value), place)
+                return
+            cls = m.variable(frame, owner.name.value)
+            held = m.variable(cls.frame, node.name.value) if isinstance(cls, Class) else None
+            if isinstance(held, StaticMethod):
+                m.call(held, Arguments(), place)
+            elif isinstance(held, Function):
+                instance = made.value if made is not None else self._object(m, owner)
+                if isinstance(instance, Instance):
+                    _method(m, instance, held, place, self._flags(held))
+
+        return run
+
+    def _flags(self, function: Function) -> Arguments:
+        """What a caller that was not seen may pass."""
+        return flags(function, self._setters, self._path)
+
+
 def own_policies(program: Program, entry: Entry) -> tuple[Policy, ...]:
     """The policies that the module may set by itself when it is imported; none where that cannot be followed."""
     machine = new_machine(program, replace(entry, policy=Policy("float32")), {}, True)
@@ -188,64 +254,6 @@ def own_policies(program: Program, entry: Entry) -> tuple[Policy, ...]:
     except OutOfBudget:
         return ()
     return machine.policies
-
-
-def _construct(
-    program: Program, found: Exploration, entry: Entry, owner: cst.ClassDef, policy: Policy, setters: Setters
-) -> _Made | None:
-    """An object of the class, made once for all of its methods.  None where making it has several worlds."""
-    values: list[Value | None] = []
-
-    def run(m: Machine) -> None:
-        modules.load(m, entry.path)
-        m.set_policy(policy)
-        values.append(_object(m, entry, owner, setters))
-
-    worlds = list(run_entry(program, found, replace(entry, name=f"{entry.path.name}:{owner.name.value}"), run))
-    if len(worlds) != 1 or len(values) != 1 or values[0] is None:
-        return None
-    machine = worlds[0].machine
-    machine.state.pins += 1
-    return _Made(machine, values[0])
-
-
-def _object(m: Machine, entry: Entry, owner: cst.ClassDef, setters: Setters) -> Value | None:
-    frame = m.program.module_frame(entry.path)
-    cls = m.variable(frame, owner.name.value)
-    if not isinstance(cls, Class) or cls.code.node is not owner:
-        return None
-    held = m.variable(cls.frame, "__init__")
-    arguments = flags(held, setters, entry.path) if isinstance(held, Function) else Arguments()
-    return m.call(cls, arguments, m.program.place(frame.source, owner))
-
-
-def _root(
-    entry: Entry,
-    owner: cst.ClassDef | None,
-    node: cst.FunctionDef,
-    made: _Made | None,
-    policy: Policy,
-    setters: Setters,
-) -> Run:
-    def run(m: Machine) -> None:
-        frame = modules.load(m, entry.path)
-        m.set_policy(policy)
-        place = m.program.place(frame.source, node)
-        if owner is None:
-            value = m.variable(frame, node.name.value)
-            if isinstance(value, Function) and value.code.node is node:
-                m.call(value, flags(value, setters, entry.path), place)
-            return
-        cls = m.variable(frame, owner.name.value)
-        held = m.variable(cls.frame, node.name.value) if isinstance(cls, Class) else None
-        if isinstance(held, StaticMethod):
-            m.call(held, Arguments(), place)
-        elif isinstance(held, Function):
-            instance = made.value if made is not None else _object(m, entry, owner, setters)
-            if isinstance(instance, Instance):
-                _method(m, instance, held, place, flags(held, setters, entry.path))
-
-    return run
 
 
 def _method(m: Machine, instance: Instance, held: Function, place: Place, arguments: Arguments) -> None:

@@ -62,7 +62,7 @@ class Setters:
 
     @cached_property
     def _speaking(self) -> dict[Path, set[str]]:
-        defined = {path: self._definitions(path) for path in self._in_play() if not self._implements(path)}
+        defined = {path: self._definitions(path) for path in self._in_play()}
         homes: dict[str, set[Path]] = {}
         for path, definitions in defined.items():
             for one in definitions:
@@ -85,15 +85,6 @@ class Setters:
                     speaking.setdefault(path, set()).add(other)
                     waiting.append((path, other))
         return speaking
-
-    def _implements(self, path: Path) -> bool:
-        """Whether a file is part of Keras itself, which defines policies and has nobody to set one for."""
-        return any(top in path.parents for top in self._own)
-
-    @cached_property
-    def _own(self) -> tuple[Path, ...]:
-        tops = (self._project.path_of(package) for package in ("keras", "tf_keras"))
-        return tuple(top.parent for top in tops if top is not None and top.name == "__init__.py")
 
     def _calls_into(self, path: Path, home: Path) -> bool:
         """Whether a name in `path` may be that of something in `home`.  A test sets its policy by itself."""
