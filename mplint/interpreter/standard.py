@@ -1,4 +1,4 @@
-"""The modules of the standard library that programs configure themselves with, and those that imitate them."""
+"""What is known of libraries other than Keras: of the standard library, and of those that configure programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import copying, late_imports, namespaces, python, records, sequences
+from mplint.interpreter import copying, late_imports, mappings, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.configuration import (
     absl,
@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 Handler = Callable[["Machine", Arguments, Place], Value]
+Method = Callable[["Machine", Instance, str, Arguments, Place], Value]
 
+DECORATORS: Final = click.DECORATORS | gin.DECORATORS
+"""Decorators of libraries that give something else than the function that they stand before."""
 _IDENTITY: Final = Api("mplint.identity")
 """What a decorator with arguments gives, as `functools.wraps(f)`: the function that is decorated comes back."""
 
@@ -182,3 +185,11 @@ HANDLERS: Final[dict[str, Handler]] = {
     "sys.exit": _leave,
     "types.SimpleNamespace": _namespace,
 }
+METHODS: Final[dict[Api, Method]] = {
+    argparse.PARSER: argparse.method,
+    dataclasses.PARSER: dataclasses.method,
+    mappings.PARSER: files.method,
+    typer.APPLICATION: typer.method,
+    **{Api(path): configuration.method for path in mappings.LIBRARY},
+}
+"""The methods of objects, by their class; `__call__` is one of them."""

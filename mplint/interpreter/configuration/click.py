@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _CHOICE: Final = Api("click.Choice")
 _PARAMETER: Final = Api("mplint.click.parameter")
 DECORATORS: Final = frozenset({"click.group", "click.pass_context", "click.pass_obj"})
-"""Decorators that are written without a call."""
+"""Decorators that are written without a call, too."""
 
 
 def _option(m: Machine, arguments: Arguments, place: Place) -> Value:

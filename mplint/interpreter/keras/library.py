@@ -9,8 +9,7 @@ from mplint import keras_api
 from mplint.interpreter import arrays, candidates, mappings, objects, python, records, sequences, standard, versions
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.configuration import argparse, commands, dataclasses, files, typer
-from mplint.interpreter.configuration import objects as configuration
+from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import (
     applications,
     calling,
@@ -290,8 +289,9 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
             return call_function(m, own, arguments.behind(callee), place, in_call=inside)
     if info_of(m, callee) is not None:
         return calling.call(m, callee, arguments, place)
-    if callee.cls == typer.APPLICATION:
-        return typer.run_application(m, callee, place)
+    known = standard.METHODS.get(callee.cls) if isinstance(callee.cls, Api) else None
+    if known is not None:
+        return known(m, callee, "__call__", arguments, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
         return UNKNOWN
     for value in arguments.values():
@@ -301,18 +301,12 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
-    if isinstance(receiver, Instance) and receiver.cls == argparse.PARSER:
-        return argparse.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and mappings.is_of_library(receiver):
-        return configuration.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and receiver.cls == mappings.PARSER:
-        return files.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and receiver.cls == dataclasses.PARSER:
-        return dataclasses.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION:
-        return typer.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
-        return strategies.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and isinstance(receiver.cls, Api):
+        known = standard.METHODS.get(receiver.cls)
+        if known is not None:
+            return known(m, receiver, name, arguments, place)
+        if strategies.is_strategy(receiver.cls.path):
+            return strategies.method(m, receiver, name, arguments, place)
     match receiver:
         case Instance():
             return _object_method(m, receiver, name, arguments, place)
