@@ -317,7 +317,7 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Function():
             if name == "__call__":
                 return m.call(receiver, arguments, place)
-            return commands.method(m, receiver, name, arguments, place) or UNKNOWN
+            return commands.method(m, receiver, name, arguments, place)
         case Class() if name == "mro" or name.startswith("super."):
             return UNKNOWN
         case Class() if name == "from_config":

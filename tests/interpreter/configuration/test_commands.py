@@ -187,6 +187,7 @@ def test_commands_that_are_added() -> None:
 
 
 TYPER = """
+import functools
 from enum import Enum
 from typing import Annotated, Literal, Optional
 import typer
@@ -223,6 +224,7 @@ def train({parameter}, epochs: int = 3):
         ("x: Literal['float32', 'float64'] = 'float32'", "set_policy(x)", False),
         ("x: bool = False", "set_policy('mixed_float16' if x else 'float32')", True),
         ("x: bool | None = None", "set_policy('mixed_float16' if x else 'float32')", True),
+        ("x=functools.partial(set_policy, 'mixed_float16')", "x()", True),
     ],
 )
 def test_parameters_of_typer(parameter: str, use: str, half: bool) -> None:
