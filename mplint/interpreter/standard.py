@@ -29,8 +29,6 @@ from mplint.interpreter.values import (
     Api,
     Bound,
     Class,
-    Entries,
-    Fields,
     Function,
     Instance,
     Partial,
@@ -119,12 +117,7 @@ def _ordered_dict(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
-    instance = Instance(m.allocate(place, "object"), Api("types.SimpleNamespace"))
-    given = arguments.named()
-    namespaces.update(m, Fields(instance), Entries(given.pairs, None, given.optional))
-    if not arguments.sure or arguments.args:
-        namespaces.note_loose(m, Fields(instance))
-    return instance
+    return namespaces.of_keywords(m, Api("types.SimpleNamespace"), arguments, place)
 
 
 # -- the process

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 PARSER: Final = Api("argparse.ArgumentParser")
-NAMESPACE: Final = Api("argparse.Namespace")
+_NAMESPACE: Final = Api("argparse.Namespace")
 _COMMANDS: Final = "@commands"
 """The field of a parser that says into which option its subcommand is put."""
 _OF: Final = "@of"
@@ -50,7 +50,7 @@ _SWITCHES: Final = (Const("store_true"), Const("store_false"))
 _SILENT: Final = (Const("help"), Const("version"))
 
 
-def parser(m: Machine, arguments: Arguments, place: Place) -> Value:
+def _parser(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`argparse.ArgumentParser(…)`."""
     made = Instance(m.allocate(place, "parser"), PARSER)
     m.put_entries(made.address, Entries())
@@ -77,14 +77,9 @@ def _inherit(m: Machine, made: Instance, parents: Tuple) -> None:
         m.state.set((made.address, _OPEN), TRUE)
 
 
-def namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
+def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`argparse.Namespace(…)`."""
-    made = Instance(m.allocate(place, "options"), NAMESPACE)
-    given = arguments.named()
-    namespaces.update(m, Fields(made), Entries(given.pairs, None, given.optional))
-    if not arguments.sure or arguments.args:
-        namespaces.note_loose(m, Fields(made))
-    return made
+    return namespaces.of_keywords(m, _NAMESPACE, arguments, place)
 
 
 def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
@@ -157,7 +152,7 @@ def _add_command(m: Machine, owner: Instance, arguments: Arguments) -> None:
 
 
 def _parsed(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:
-    made = Instance(m.allocate(place, "options"), NAMESPACE)
+    made = Instance(m.allocate(place, "options"), _NAMESPACE)
     line = arguments.get("args", 0)
     words = sequences.iterate(m, line, place) if isinstance(line, (List, Tuple)) else Tuple((), UNKNOWN)
     if words.items or words.rest is not None or line == NONE or arguments.get("namespace", 1) is not None:
@@ -272,10 +267,10 @@ def _set_defaults(m: Machine, receiver: Instance, arguments: Arguments, *, sever
 
 
 HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
-    PARSER.path: parser,
-    NAMESPACE.path: namespace,
-    "configargparse.ArgParser": parser,
-    "configargparse.ArgumentParser": parser,
-    "jsonargparse.ArgumentParser": parser,
-    "simple_parsing.ArgumentParser": parser,
+    PARSER.path: _parser,
+    _NAMESPACE.path: _namespace,
+    "configargparse.ArgParser": _parser,
+    "configargparse.ArgumentParser": _parser,
+    "jsonargparse.ArgumentParser": _parser,
+    "simple_parsing.ArgumentParser": _parser,
 }

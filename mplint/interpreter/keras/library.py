@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, candidates, mappings, objects, python, records, sequences, standard, versions
+from mplint.interpreter import arrays, candidates, containers, mappings, objects, python, records, standard, versions
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.configuration import commands
@@ -425,19 +425,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
 
 def _dict_method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
     """A method that an object of a class of the program has from `dict`."""
-    held = Dict(receiver.address)
-    match name, arguments.args:
-        case "__init__", _:
-            objects.fill(m, receiver, arguments, place)
-            return NONE
-        case "__getitem__", (key,):
-            found = sequences.lookup(m.entries(held), key)
-            return UNKNOWN if found is None else found
-        case "__setitem__", (key, value):
-            m.put_entries(held.address, sequences.updated(m.entries(held), sequences.entry(key, value)))
-            return NONE
-        case _:
-            return python.method(m, held, name, arguments, place)
+    if name == "__init__":
+        objects.fill(m, receiver, arguments, place)
+        return NONE
+    return containers.dict_method(m, Dict(receiver.address), name, arguments, place)
 
 
 def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:
