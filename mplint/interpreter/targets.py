@@ -17,7 +17,6 @@ from mplint.interpreter.frames import Frame
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
-    Api,
     Bound,
     Choice,
     Class,
@@ -148,7 +147,7 @@ def set_item(m: Machine, container: Value, index: Value, value: Value, place: Pl
             m.set_attribute(of, str(index.value), value, place)
         case Fields() as held:
             namespaces.write(m, held, index, value)
-        case Api(path="os.environ"):
+        case environment.ENVIRON:
             environment.write(m, index, value)
         case Instance(cls=Class() as cls):
             method = class_attribute(m, cls, "__setitem__")

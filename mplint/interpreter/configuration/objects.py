@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 OMEGA: Final = Api("omegaconf.DictConfig")
-_MAX_DEPTH: Final = 6
+MAX_DEPTH: Final = 6
+"""Deeper inside each other, configuration objects stay what they are."""
 
 
 def make(m: Machine, cls: Api, held: Entries, place: Place, role: str = "mapping", depth: int = 0) -> Instance:
@@ -48,7 +49,7 @@ def put(
 ) -> None:
     """`config.name = value`."""
     other = isinstance(value, Instance) and mappings.is_of_library(value) and target.cls != value.cls
-    if isinstance(target.cls, Api) and depth < _MAX_DEPTH and (other or isinstance(value, Dict)):
+    if isinstance(target.cls, Api) and depth < MAX_DEPTH and (other or isinstance(value, Dict)):
         value = make(m, target.cls, containers.mapping(m, value, place), place, role, depth + 1)
     namespaces.write(m, Fields(target), Const(name), value)
 
@@ -110,7 +111,7 @@ def opened(m: Machine, target: Instance, symbol: Symbol, depth: int = 0) -> None
     """Anything in a configuration object may be set from outside: what it holds is what it is likely to hold."""
     for name, value in m.fields(target.address).items():
         inner = Symbol("item", symbol, Const(name))
-        if mappings.is_of_library(value) and isinstance(value, Instance) and depth < _MAX_DEPTH:
+        if mappings.is_of_library(value) and isinstance(value, Instance) and depth < MAX_DEPTH:
             opened(m, value, inner, depth + 1)
         else:
             namespaces.write(m, Fields(target), Const(name), leaf(inner, value))
