@@ -152,11 +152,14 @@ def set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments,
         else:
             value = Unknown(symbol) if default is None else default
         m.put(instance.address, field.name, value)
-    post = class_attribute(m, cls, "__post_init__")
-    if post is None:
-        post = class_attribute(m, cls, "__attrs_post_init__")
-    if post is not None:
-        m.call(Bound(instance, post), Arguments(), place)
+    finish(m, instance, cls, place)
+
+
+def finish(m: Machine, instance: Instance, cls: Class, place: Place) -> None:
+    """Run what the class wants to be run when its fields are set."""
+    hook = class_attribute(m, cls, "__post_init__") or class_attribute(m, cls, "__attrs_post_init__")
+    if hook is not None:
+        m.call(Bound(instance, hook), Arguments(), place)
 
 
 def _passed_perhaps(more: Value | None, name: str, symbol: Symbol, default: Value | None) -> Value:

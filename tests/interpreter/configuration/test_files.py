@@ -67,6 +67,10 @@ FILES = {
          "set_policy('mixed_float16' if parser.getboolean('on', 'x') else 'float32')", True),
         ("parser = configparser.ConfigParser()\nparser.read_dict({'in': {'x': 'mixed_float16'}})\nset_policy(parser['in']['x'])", True),
         ("parser = configparser.ConfigParser()\nparser.read_dict({'in': {'x': 'float32'}})\nset_policy(parser['in']['x'])", False),
+        ("parser = configparser.ConfigParser()\nparser.read('f.ini')\nparser.set('in', 'x', 'float32')\nset_policy(parser['in']['x'])",
+         False),
+        ("parser = configparser.ConfigParser()\nparser.add_section('in')\nparser.set('in', 'x', 'mixed_float16')\n"
+         "set_policy(parser.get('in', 'x'))", True),
         ("from omegaconf import OmegaConf\nset_policy(OmegaConf.load('a.yaml').x)", True),
         ("from omegaconf import OmegaConf\nset_policy(OmegaConf.load('b.yaml').x)", False),
         # which file it is, is not known

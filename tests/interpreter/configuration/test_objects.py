@@ -19,6 +19,8 @@ SETTER = "from tensorflow import keras\nset_policy = keras.mixed_precision.set_g
          "c = C(5)\nr = (c.a, c.b)", (5, 2)),
         ("import attrs\n@attrs.frozen\nclass C:\n    a: int = attrs.field(default=1)\n    b: int = attrs.field(init=False)\n"
          "    def __attrs_post_init__(self):\n        object.__setattr__(self, 'b', self.a + 1)\nr = C(4).b", 5),
+        ("import attrs\n@attrs.define\nclass C:\n    a: int = 1\n    b: int = attrs.field(init=False)\n"
+         "    def __attrs_post_init__(self):\n        self.b = self.a + 1\nr = attrs.evolve(C(), a=4).b", 5),
         ("from pydantic import BaseModel, Field\nclass C(BaseModel):\n    a: int = 1\n    b: str = Field('x', title='b')\n"
          "    c: str = Field(...)\nc = C(c='z')\nr = (c.a, c.b, c.c, c.model_copy(update={'a': 3}).a)", (1, "x", "z", 3)),
         ("from collections import namedtuple\nC = namedtuple('C', 'a b', defaults=[2])\nc = C(1)\na, b = c\n"
@@ -65,6 +67,8 @@ def test_objects_with_fields_and_items(program: str, expected: object) -> None:
         ("from foo import load\nd = {'x': 'mixed_float16', **load()}\nset_policy(d['x'])", True),
         ("from foo import load\ndef go(x='mixed_float16'):\n    set_policy(x)\ngo(**load())", True),
         ("import ml_collections\nc = ml_collections.ConfigDict()\nc.x = 'mixed_float16'\nset_policy(c.x)", True),
+        ("from yacs.config import CfgNode\nc = CfgNode({'x': 'float32'})\nc.merge_from_file('other.yaml')\n"
+         "c.merge_from_other_cfg(CfgNode({'x': 'mixed_float16'}))\nset_policy(c.x)", True),
         ("import ml_collections\nc = ml_collections.ConfigDict()\nc.x = False\nif c.x:\n    set_policy('mixed_float16')", False),
         ("from omegaconf import OmegaConf\nc = OmegaConf.merge(OmegaConf.create({'x': False}), OmegaConf.from_cli())\n"
          "if c.x:\n    set_policy('mixed_float16')", True),
