@@ -19,6 +19,11 @@ class Precision(enum.Enum):
     HALF = "mixed_float16"
 
 
+class Size(enum.Enum):
+    FULL = enum.auto()
+    HALF = enum.auto()
+
+
 parser = argparse.ArgumentParser()
 """
 
@@ -42,6 +47,7 @@ parser = argparse.ArgumentParser()
         ("nargs='?', const='mixed_float16', default='float32'", "args.x"),
         ("type=Precision, default=Precision.FULL", "args.x.value"),
         ("type=Precision, choices=list(Precision)", "args.x.value"),
+        ("type=Size, default=Size.FULL", "'mixed_float16' if args.x is Size.HALF else 'float32'"),
         ("choices=[one.value for one in Precision], default='float32'", "args.x"),
         ("default='FULL'", "Precision[args.x].value"),
         ("", "args.x or 'mixed_float16'"),

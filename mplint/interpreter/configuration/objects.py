@@ -126,7 +126,7 @@ def leaf(symbol: Symbol, value: Value) -> Value:
         case Const(value=None):
             return Unknown(symbol)
         case Choice():
-            return candidates.likely(symbol, [option for option in value.options if candidates.is_plain(option)])
+            return candidates.likely(symbol, value.options)
         case _ if candidates.is_plain(value):
             return candidates.likely(symbol, [value])
         case _:
