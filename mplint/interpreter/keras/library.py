@@ -151,10 +151,20 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
-    if callee.path.endswith(".get") and len(arguments.args) == 2 and all(map(candidates.is_plain, arguments.args)):
-        key, default = arguments.args  # of a mapping, most likely
-        return candidates.or_else(derived("item", Api(callee.path.removesuffix(".get")), key), default)
+    if callee.path.endswith(".get") and len(arguments.args) == 2 and candidates.is_plain(arguments.args[0]):
+        found = _looked_up(Api(callee.path.removesuffix(".get")), arguments)
+        if found is not None:
+            return found
     return unseen(m, callee, arguments)
+
+
+def _looked_up(of: Value, arguments: Arguments) -> Value | None:
+    """`of.get(key, default)` of what is not known, a mapping most likely; None where it may be anything else."""
+    key, default = arguments.get("key", 0), arguments.get("default", 1)
+    if key is None or not arguments.sure or not (default is None or candidates.is_plain(default)):
+        return None
+    found = derived("item", of, key)
+    return candidates.or_else(found, default) if found.symbol is not None else None
 
 
 # -- single functions
@@ -327,16 +337,9 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Unknown() if any(is_member(candidate.value) for candidate in receiver.candidates):
             return _member_method(m, list(receiver.candidates), name, arguments, place)
         case Unknown():
-            default = arguments.get("default", 1)
-            if (
-                name == "get"
-                and arguments.args
-                and arguments.sure
-                and (default is None or candidates.is_plain(default))
-            ):
-                named = derived("item", receiver, arguments.args[0])  # of a mapping, most likely
-                if named.symbol is not None:
-                    return candidates.or_else(named, default)
+            found = _looked_up(receiver, arguments) if name == "get" else None
+            if found is not None:
+                return found
             result = unseen(m, derived("attribute", receiver, name), arguments)
             return candidates.through(receiver, result, lambda value: python.method(m, value, name, arguments, place))
         case _:
