@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mplint.interpreter.program import Program
+from mplint.interpreter.values import HALF_POLICIES
 from mplint.interpreter.worlds import run_script
 from mplint.project.modules import Project
 
-HALF = {"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"}
 SETTER = """
 import configparser
 import json
@@ -34,7 +34,7 @@ def half(folder: Path, program: str, **files: str) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     worlds = run_script(Program(Project.at(folder)), folder / "main.py", "3")
-    return any(policy.name in HALF for world in worlds for policy in world.policies)
+    return any(policy.name in HALF_POLICIES for world in worlds for policy in world.policies)
 
 
 FILES = {

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interpreter.programs import policies, variables
-
-HALF = {"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"}
-SETTER = "from tensorflow import keras\nset_policy = keras.mixed_precision.set_global_policy\n"
+from tests.interpreter.programs import SETTER, half, policies, variables
 
 
 @pytest.mark.parametrize(
@@ -44,7 +41,7 @@ def test_objects_with_fields_and_items(program: str, expected: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "half"),
+    ("program", "expected"),
     [
         ("from pydantic_settings import BaseSettings\nclass C(BaseSettings):\n    x: str = 'mixed_float16'\nset_policy(C().x)", True),
         ("from pydantic_settings import BaseSettings\nclass C(BaseSettings):\n    x: bool = False\n"
@@ -85,8 +82,8 @@ def test_objects_with_fields_and_items(program: str, expected: object) -> None:
          "@hydra.main(config_name='c')\ndef main(cfg):\n    set_policy(cfg.x)\nmain()", True),
     ],
 )  # fmt: skip
-def test_where_a_policy_comes_from(program: str, half: bool) -> None:
-    assert bool(policies(SETTER + program) & HALF) is half
+def test_where_a_policy_comes_from(program: str, expected: bool) -> None:
+    assert half(SETTER + program) is expected
 
 
 def test_a_branch_that_changes_a_configuration_keeps_what_hangs_on_it() -> None:
