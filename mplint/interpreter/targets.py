@@ -174,6 +174,12 @@ def delete_item(m: Machine, frame: Frame, target: cst.Subscript) -> None:
         return
     inner = target.slice[0].slice
     index = m.evaluate(frame, inner.value) if isinstance(inner, cst.Index) else None
+    if isinstance(container, Instance):
+        method = method_of(m, container, "__delitem__")
+        if method is not None:
+            m.call(Bound(container, method), Arguments((index or UNKNOWN,)), m.place(frame, target))
+            return
+        container = mappings.view(container)
     if isinstance(container, Dict) and index is not None:
         m.put_entries(container.address, sequences.without(m.entries(container), index))
     elif isinstance(container, Fields) and index is not None:

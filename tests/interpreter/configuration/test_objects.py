@@ -32,6 +32,9 @@ from tests.interpreter.programs import SETTER, half, policies, variables
          "r = (d.a, d.b, d.get('c', 3), 'a' in d, sorted(d))", (1, 2, 3, True, ["a", "b"])),
         ("class D(dict):\n    def __init__(self, *args, **keywords):\n        super().__init__(*args, **keywords)\n"
          "        self.__dict__ = self\nd = D({'a': 1}, b=2)\nr = (d.a, d.b, d['a'])", (1, 2, 1)),
+        ("class D(dict):\n    pass\nclass E(dict):\n    def __delitem__(self, key):\n        self['deleted'] = key\n"
+         "d, e = D(a=1, b=2), E(a=1)\ndel d['a']\ndel e['a']\nr = (list(d), list(e), e['deleted'])", (["b"], ["a", "deleted"], "a")),
+        ("import ml_collections\nc = ml_collections.ConfigDict({'a': 1, 'b': 2})\ndel c['a']\nr = (list(c), 'a' in c)", (["b"], False)),
         ("class D(dict):\n    __getattr__ = dict.get\n    __setattr__ = dict.__setitem__\nd = D(a=1)\nd.b = 2\nr = (d.a, d['b'])",
          (1, 2)),
     ],
