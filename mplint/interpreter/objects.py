@@ -287,17 +287,16 @@ def _delete(m: Machine, target: Value, name: str, place: Place) -> bool:
 
 def _set_namespace(m: Machine, target: Instance, value: Value) -> None:
     """`target.__dict__ = value`."""
-    fields = Fields(target)
-    for name in m.fields(target.address):
-        namespaces.delete(m, fields, Const(name))
+    own = Fields(target)
+    namespaces.clear(m, own)
     if value == target:
         mappings.alias(m, target)
     elif isinstance(value, Dict):
-        namespaces.update(m, fields, m.entries(value))
+        namespaces.update(m, own, m.entries(value))
     elif isinstance(value, Fields):
-        namespaces.update(m, fields, namespaces.contents(m, value))
+        namespaces.update(m, own, namespaces.contents(m, value))
     else:
-        namespaces.loosen(m, fields)
+        namespaces.loosen(m, own)
 
 
 def delete_attribute(m: Machine, target: Value, name: str, place: Place) -> None:
@@ -415,10 +414,17 @@ def may_swallow(m: Machine, manager: Value) -> bool:
     match manager:
         case Instance(cls=Class() as cls):
             return class_attribute(m, cls, "__exit__") is not None
-        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
-            return path == "contextlib.suppress" or path in _STACKS
         case _:
-            return False
+            return _maker_of(manager) in _STACKS | {"contextlib.suppress"}
+
+
+def _maker_of(manager: Value) -> str:
+    """The library function whose call a context manager is."""
+    match manager:
+        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
+            return path
+        case _:
+            return ""
 
 
 def leave_context(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) -> bool | None:
@@ -457,13 +463,5 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
         return
     before = m.policy
     fell = inside(manager)
-    if fell and _is_stack(manager) and m.policy != before:  # what was put on it may put the policy back
+    if fell and _maker_of(manager) in _STACKS and m.policy != before:  # what was put on it may put the policy back
         m.set_policy(Policy(None, m.policy.set_by))
-
-
-def _is_stack(manager: Value) -> bool:
-    match manager:
-        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
-            return path in _STACKS
-        case _:
-            return False
