@@ -69,6 +69,16 @@ if __name__ == "__main__":
             "set_policy('mixed_float16' if FLAGS.x else 'float32')",
             False,
         ),
+        (
+            "flags.DEFINE_enum('x', None, ['a'], '')",
+            "set_policy('mixed_float16' if FLAGS.x is None else 'float32')",
+            True,
+        ),
+        (
+            "import os\nif os.environ.get('A'):\n    flags.DEFINE_bool('x', True, '')",
+            "set_policy('mixed_float16' if FLAGS.x else 'float32')",
+            True,
+        ),
         ("", "FLAGS.x == 'mixed_float16' and print('half')\n    set_policy(FLAGS.x)", True),
     ],
 )
@@ -124,6 +134,18 @@ if __name__ == "__main__":
         ("@click.option('--x', type=click.Choice(['float32', 'float64']))", "x", SET, False),
         (
             "@click.option('--x', type=click.Choice(['a', 'b']), default='a')",
+            "x",
+            "set_policy('mixed_float16' if x == 'c' else 'float32')",
+            False,
+        ),
+        (
+            "@click.option('--x', type=click.Choice(['a']))",
+            "x",
+            "set_policy('mixed_float16' if x is None else 'float32')",
+            True,
+        ),
+        (
+            "@click.option('--x/--no-x', default=False)",
             "x",
             "set_policy('mixed_float16' if x == 'c' else 'float32')",
             False,
@@ -216,6 +238,7 @@ def train({parameter}, epochs: int = 3):
         ("x: str = typer.Option(..., help='x')", SET, False),
         ("x: Annotated[str, typer.Option()] = 'mixed_float16'", SET, True),
         ("x: Precision = Precision.full", "set_policy(x.value)", True),
+        ("x: 'Precision' = Precision.full", "set_policy(x.value)", True),
         ("x: Optional[Precision] = None", "set_policy(x.value)", True),
         ("x: Annotated[Precision, typer.Option()] = Precision.full", "set_policy(x.value)", True),
         ("x: Literal['float32', 'mixed_float16'] = 'float32'", SET, True),
@@ -369,6 +392,35 @@ args.run(args)
         "what one command sets is not known where the other runs"
     )
     assert {never for _, never in found} == {2}
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ("parser.set_defaults(x='mixed_float16')\nparser.add_argument('--x')", True),
+        ("parser.set_defaults(x='mixed_float16')\nparser.add_argument('--x', default='float32')", False),
+        ("parser.add_argument('--x', default='float32')\nparser.set_defaults(x='mixed_float16')", True),
+        (
+            "parser.add_argument('--half', dest='x', action='store_const', const='mixed_float16', default='float32')\n"
+            "parser.add_argument('--full', dest='x', action='store_const', const='float32', default='float32')",
+            True,
+        ),
+    ],
+)
+def test_several_statements_about_one_option(statements: str, expected: bool) -> None:
+    program = (
+        f"import argparse\n{SETTER}parser = argparse.ArgumentParser()\n{statements}\nx = parser.parse_args().x\n{SET}"
+    )
+    assert half(program) is expected
+
+
+@pytest.mark.parametrize(("call", "expected"), [("add_options(parser)", True), ("add_options()", False)])
+def test_what_a_parser_is_given_to_may_add_options(call: str, expected: bool) -> None:
+    program = (
+        f"import argparse\nfrom options import add_options\n{SETTER}parser = argparse.ArgumentParser()\n{call}\n"
+        f"x = getattr(parser.parse_args(), 'x', False)\n{SWITCH}"
+    )
+    assert half(program) is expected
 
 
 @pytest.mark.parametrize(
