@@ -42,6 +42,7 @@ FILES = {
     "b_yaml": "x: float32  # mixed_float16\n# x: mixed_float16\n",
     "c__d_json": '{"in": {"x": "mixed_float16"}, "x": "float32"}',
     "e_toml": '[in]\nx = "mixed_float16"\n',
+    "g_yaml": "x: float32\n? half\n: true\n",
     "f_ini": "[in]\nx = mixed_float16\n[on]\nx = yes\n",
 }
 
@@ -52,6 +53,8 @@ FILES = {
         ("set_policy(yaml.safe_load(open('a.yaml'))['x'])", True),
         ("set_policy(yaml.safe_load(open('a.yaml'))['in']['x'])", False),
         ("set_policy(yaml.safe_load(open('b.yaml'))['x'])", False),
+        ("if yaml.safe_load(open('b.yaml')).get('half', False):\n    set_policy('mixed_float16')", False),
+        ("if yaml.safe_load(open('g.yaml')).get('half', False):\n    set_policy('mixed_float16')", True),
         ("set_policy(yaml.load(open('a.yaml'), Loader=yaml.SafeLoader).get('x', 'float32'))", True),
         ("with open(HERE / 'a.yaml') as file:\n    config = yaml.safe_load(file)\nset_policy(config['x'])", True),
         ("with (HERE / 'a.yaml').open() as file:\n    config = yaml.safe_load(file.read())\nset_policy(config['x'])", True),

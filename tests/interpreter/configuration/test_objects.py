@@ -55,6 +55,10 @@ def test_objects_with_fields_and_items(program: str, expected: object) -> None:
         ("import os\nset_policy(os.environ.get('X') or 'mixed_float16')", True),
         ("import os\nset_policy(os.environ['X'])", False),
         ("import os\nif int(os.environ.get('X', 0)):\n    set_policy('mixed_float16')", True),
+        ("import os\nos.environ.setdefault('X', 'a')\nset_policy('mixed_float16' if os.environ['X'] == 'b' else 'float32')", True),
+        ("import os\nos.environ['X'] = 'a'\nset_policy('mixed_float16' if os.environ['X'] == 'b' else 'float32')", False),
+        ("import os\nos.environ['X'] = 'a'\nos.environ[os.environ['Y']] = 'b'\n"
+         "set_policy('mixed_float16' if os.environ['X'] == 'b' else 'float32')", True),
         ("from decouple import config\nset_policy(config('X', default='mixed_float16'))", True),
         ("from decouple import config\nif config('X', default=False, cast=bool):\n    set_policy('mixed_float16')", True),
         ("from environs import Env\nenv = Env()\nset_policy(env.str('X', 'mixed_float16'))", True),
@@ -80,6 +84,8 @@ def test_objects_with_fields_and_items(program: str, expected: object) -> None:
          "gin.bind_parameter('go.x', 'mixed_float16')\ngo(x='float32')", False),
         ("import gin\n@gin.configurable\nclass C:\n    def __init__(self, x='float32'):\n        set_policy(x)\n"
          "gin.bind_parameter('C.x', 'mixed_float16')\nC()", True),
+        ("import gin\n@gin.configurable\ndef go(x=False):\n    if x:\n        set_policy('mixed_float16')\n"
+         "gin.bind_parameter('go.y', True)\ngo()", False),
         ("from hydra.core.config_store import ConfigStore\nimport hydra\nfrom dataclasses import dataclass\n"
          "@dataclass\nclass C:\n    x: str = 'mixed_float16'\nConfigStore.instance().store(name='c', node=C)\n"
          "@hydra.main(config_name='c')\ndef main(cfg):\n    set_policy(cfg.x)\nmain()", True),
