@@ -61,9 +61,7 @@ def widened(value: Unknown, more: Iterable[Value], *, closed: bool = False) -> U
     if value.symbol is None:
         return value
     known = [candidate.value for candidate in value.candidates]
-    fresh = [other for other in more if other not in known]
-    closed = closed and value.closed
-    return value if not fresh and closed == value.closed else likely(value.symbol, [*known, *fresh], closed=closed)
+    return likely(value.symbol, [*known, *more], closed=closed and value.closed)
 
 
 def as_switch(value: Value) -> Value:

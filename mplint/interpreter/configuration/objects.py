@@ -95,7 +95,10 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
 def merge(m: Machine, target: Instance, more: Entries, place: Place) -> None:
     """Put `more` into a configuration object, what is nested into what is nested there."""
     for key, value in more.pairs:
-        if not isinstance(key, Const) or not isinstance(key.value, str) or key in more.optional:
+        if not isinstance(key, Const) or not isinstance(key.value, str):
+            continue
+        if key in more.optional:
+            namespaces.update(m, Fields(target), Entries(((key, value),), None, more.optional))
             continue
         held = m.field(target.address, key.value)
         if mappings.is_of_library(held or UNKNOWN) and isinstance(held, Instance):

@@ -168,6 +168,18 @@ app.run(main)
     assert half(tmp_path, program, configs__base_py=CONFIG.format(policy=policy)) is expected
 
 
+def test_a_flag_that_may_name_any_of_several_files(tmp_path: Path) -> None:
+    program = f"""{SETTER}
+from absl import app, flags
+from ml_collections import config_flags
+config_flags.DEFINE_config_file("config")
+app.run(lambda argv: set_policy(flags.FLAGS.config.policy))
+"""
+    full = CONFIG.format(policy="float32")
+    assert half(tmp_path, program, configs__a_py=full, configs__b_py=CONFIG.format(policy="mixed_float16"))
+    assert not half(tmp_path, program, configs__a_py=full, configs__b_py=full)
+
+
 @pytest.mark.parametrize(
     ("binding", "expected"),
     [

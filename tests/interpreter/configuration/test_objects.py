@@ -20,6 +20,8 @@ from tests.interpreter.programs import SETTER, half, policies, variables
          "    def __attrs_post_init__(self):\n        self.b = self.a + 1\nr = attrs.evolve(C(), a=4).b", 5),
         ("from pydantic import BaseModel, Field\nclass C(BaseModel):\n    a: int = 1\n    b: str = Field('x', title='b')\n"
          "    c: str = Field(...)\nc = C(c='z')\nr = (c.a, c.b, c.c, c.model_copy(update={'a': 3}).a)", (1, "x", "z", 3)),
+        ("from dataclasses import dataclass\nfrom typing import ClassVar\n@dataclass\nclass C:\n    a: ClassVar[int] = 1\n"
+         "    b: int = 2\nr = (C(5).a, C(5).b)", (1, 5)),
         ("from collections import namedtuple\nC = namedtuple('C', 'a b', defaults=[2])\nc = C(1)\na, b = c\n"
          "r = (c.a, b, c[1], len(c), c._replace(a=5).a, isinstance(c, tuple), c._asdict())",
          (1, 2, 2, 2, 5, True, {"a": 1, "b": 2})),
@@ -73,6 +75,8 @@ def test_objects_with_fields_and_items(program: str, expected: object) -> None:
         ("import ml_collections\nc = ml_collections.ConfigDict()\nc.x = 'mixed_float16'\nset_policy(c.x)", True),
         ("from yacs.config import CfgNode\nc = CfgNode({'x': 'float32'})\nc.merge_from_file('other.yaml')\n"
          "c.merge_from_other_cfg(CfgNode({'x': 'mixed_float16'}))\nset_policy(c.x)", True),
+        ("import os\nimport ml_collections\nc = ml_collections.ConfigDict({'x': 'float32'})\nd = {}\nif 'X' in os.environ:\n"
+         "    d['x'] = 'mixed_float16'\nc.update(d)\nset_policy(c.x)", True),
         ("import ml_collections\nc = ml_collections.ConfigDict()\nc.x = False\nif c.x:\n    set_policy('mixed_float16')", False),
         ("from omegaconf import OmegaConf\nc = OmegaConf.merge(OmegaConf.create({'x': False}), OmegaConf.from_cli())\n"
          "if c.x:\n    set_policy('mixed_float16')", True),
@@ -89,6 +93,9 @@ def test_objects_with_fields_and_items(program: str, expected: object) -> None:
         ("from hydra.core.config_store import ConfigStore\nimport hydra\nfrom dataclasses import dataclass\n"
          "@dataclass\nclass C:\n    x: str = 'mixed_float16'\nConfigStore.instance().store(name='c', node=C)\n"
          "@hydra.main(config_name='c')\ndef main(cfg):\n    set_policy(cfg.x)\nmain()", True),
+        ("from hydra.core.config_store import ConfigStore\nimport hydra\nfrom dataclasses import dataclass\n"
+         "@dataclass\nclass C:\n    x: str = 'mixed_float16'\nConfigStore.instance().store(name='c', node=C, group='g')\n"
+         "@hydra.main(config_name='c')\ndef main(cfg):\n    set_policy(cfg.x)\nmain()", False),
     ],
 )  # fmt: skip
 def test_where_a_policy_comes_from(program: str, expected: bool) -> None:
