@@ -38,8 +38,10 @@ _MAX: Final = 16
 
 
 def likely(symbol: Symbol, values: Iterable[Value], *, closed: bool = False) -> Unknown:
-    """The unknown `symbol`, which is probably one of `values`; certainly, where it is `closed`."""
-    different = tuple(dict.fromkeys(values))
+    """The unknown `symbol`, which is probably one of `values`; certainly, where it is `closed` and all are plain."""
+    given = tuple(dict.fromkeys(values))
+    different = tuple(filter(is_plain, given))
+    closed = closed and len(different) == len(given)
     symbol = Symbol(*symbol.parts, domain=different if closed else ())
     return Unknown(symbol, tuple(Candidate(value, Symbol("Equal", symbol, value)) for value in different), closed)
 
@@ -49,6 +51,19 @@ def switch(symbol: Symbol) -> Unknown:
     return Unknown(symbol, (Candidate(TRUE, symbol), Candidate(FALSE, symbol, False)), closed=True)
 
 
+def switch_or_none(symbol: Symbol, default: Value | None) -> Unknown:
+    """The unknown `symbol`, which is True or False, or what it is by `default`."""
+    return Unknown(symbol) if default == NONE else switch(symbol)
+
+
+def widened(value: Unknown, more: Iterable[Value], *, closed: bool = False) -> Unknown:
+    """An unknown that may be one of `more`, too; certainly no other, where it is `closed`."""
+    if value.symbol is None:
+        return value
+    known = [candidate.value for candidate in value.candidates]
+    return likely(value.symbol, [*known, *more], closed=closed and value.closed)
+
+
 def as_switch(value: Value) -> Value:
     """What reading a text as a boolean gives: anything where the text is known, too, for it is read by rules."""
     return switch(value.symbol) if isinstance(value, Unknown) and value.symbol is not None else UNKNOWN
@@ -56,11 +71,16 @@ def as_switch(value: Value) -> Value:
 
 def is_precise(value: object) -> bool:
     """Whether `value` names half precision."""
+    return _name_of(value) in HALF_POLICIES
+
+
+def _name_of(value: object) -> str | None:
+    """What names a precision: a text, a dtype, a policy; None of others."""
     match value:
         case Const(value=str(name)) | DType(name=name) | Policy(name=str(name)):
-            return name in HALF_POLICIES
+            return name
         case _:
-            return False
+            return None
 
 
 def through(source: Value, result: Value, function: Callable[[Value], Value]) -> Value:
@@ -194,18 +214,16 @@ def member_of(members: Iterable[tuple[Value, Instance]], wanted: Value, symbol: 
     return _one_of(symbol, tuple(made), closed=True)
 
 
-_RANK: Final = {"mixed_float16": 0, "float16": 1, "mixed_bfloat16": 2, "bfloat16": 3}
+_RANK: Final = ("mixed_float16", "float16", "mixed_bfloat16", "bfloat16")
+"""The names of half precision, the one first that most is to be said about."""
 
 
 def by_rank(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, those of half precision first: few conditions can be split on."""
 
     def rank(candidate: Candidate) -> int:
-        match candidate.value:
-            case Const(value=str(name)) | DType(name=name) | Policy(name=str(name)):
-                return _RANK.get(name, len(_RANK))
-            case _:
-                return len(_RANK)
+        name = _name_of(candidate.value)
+        return _RANK.index(name) if name in _RANK else len(_RANK)
 
     return sorted(candidates, key=rank)
 

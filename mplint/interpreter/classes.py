@@ -130,15 +130,10 @@ def has_fields(m: Machine, cls: Class) -> bool:
 
 def enum_lookup(m: Machine, cls: Class, wanted: Value | None) -> Value:
     """`SomeEnum(wanted)`."""
-    found: list[tuple[Value, Instance]] = []
-    for name in _assigned(cls):
-        held = m.variable(cls.frame, name)
-        one = member(m, cls, name)
-        if held is None or not is_member(one):
-            continue
-        if wanted in (held, one):
-            return one
-        found.append((held, one))
+    found = [(held, one) for _, held, one in _members(m, cls)]
+    known = next((one for held, one in found if wanted in (held, one)), None)
+    if known is not None:
+        return known
     if not isinstance(wanted, Unknown) or not found:
         return UNKNOWN
     return candidates.member_of(found, wanted, Symbol("member", cls.code.qualname, wanted.symbol))
@@ -148,7 +143,7 @@ def enum_item(m: Machine, cls: Class, name: Value) -> Value:
     """`SomeEnum[name]`."""
     if isinstance(name, Const):
         return member(m, cls, str(name.value)) or UNKNOWN
-    found = [(Const(each), one) for each in _assigned(cls) if is_member(one := member(m, cls, each))]
+    found = [(Const(each), one) for each, _, one in _members(m, cls)]
     if not isinstance(name, Unknown) or not found:
         return UNKNOWN
     return candidates.member_of(found, name, Symbol("member", cls.code.qualname, "name", name.symbol))
@@ -162,22 +157,21 @@ def is_enum(cls: Class) -> bool:
 def members(m: Machine, cls: Class) -> Tuple:
     """The members of an enumeration, in order; a second name for one is none."""
     found: dict[Value, Value] = {}
-    for name in _assigned(cls):
-        held = m.variable(cls.frame, name)
-        one = member(m, cls, name)
-        if held is None or one is None or name.startswith("_"):
-            continue
+    for _, held, one in _members(m, cls):
         if not isinstance(held, Const):
             return Tuple((), UNKNOWN)
         found.setdefault(held, one)
     return Tuple(tuple(found.values()))
 
 
-def _assigned(cls: Class) -> Iterator[str]:
-    """The variables that the body of a class assigns, in order."""
+def _members(m: Machine, cls: Class) -> Iterator[tuple[str, Value, Instance]]:
+    """The names that the body of an enumeration assigns, in order, each with its value and its member."""
     for statement in cls.code.body:
         if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
-            yield statement.targets[0].target.value
+            name = statement.targets[0].target.value
+            held, one = m.variable(cls.frame, name), member(m, cls, name)
+            if held is not None and is_member(one) and not name.startswith("_"):
+                yield name, held, one
 
 
 def member(m: Machine, cls: Class, name: str) -> Value | None:

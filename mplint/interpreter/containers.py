@@ -229,6 +229,11 @@ def dict_method(m: Machine, receiver: Dict, name: str, arguments: Arguments, pla
     match name:
         case "get" | "pop" | "setdefault" if arguments.args:
             return _asked(m, receiver, entries, name, arguments)
+        case "__getitem__" if arguments.args:
+            return sequences.lookup(entries, arguments.args[0]) or UNKNOWN
+        case "__setitem__" if len(arguments.args) == 2:
+            m.put_entries(receiver.address, sequences.updated(entries, sequences.entry(*arguments.args)))
+            return NONE
         case "items":
             rows = tuple(Tuple((key, value)) for key, value in entries.pairs)
             other = Tuple((UNKNOWN, entries.rest if entries.rest is not None else UNKNOWN))

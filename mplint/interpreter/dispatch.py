@@ -35,7 +35,7 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
         case Function():
             result = call_function(m, callee, arguments, place)
             if m.program.groups and callee.code in m.program.groups:
-                return commands.run(m, callee.code, place)
+                return commands.run(m, callee, place)
             return result
         case Bound(receiver=receiver, callee=ApiMethod(name=name)):
             if name.startswith("super.__"):

@@ -30,6 +30,8 @@ from mplint.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from mplint.interpreter.code import ClassCode
     from mplint.interpreter.frames import Frame
     from mplint.interpreter.machine import Machine
@@ -70,7 +72,7 @@ class Field:
     @property
     def options(self) -> dict[str, Value]:
         """What `field(…)` was told."""
-        return dict(self.default.keywords) if isinstance(self.default, Partial) and self.default.callee == FIELD else {}
+        return dict(self.default.keywords) if _is_told(self.default) else {}
 
     @property
     def is_passed(self) -> bool:
@@ -85,45 +87,47 @@ def declared(m: Machine, cls: Class) -> list[Field]:
         if not isinstance(entry, Class):
             continue
         for name, annotation in _declarations(m, entry):
-            noted = m.variable(entry.frame, f"@field {name}")
-            default = noted if noted is not None else m.variable(entry.frame, name)
-            field = Field(name, default, annotation, entry.frame)
-            found[name] = field
+            default = m.variable(entry.frame, f"@field {name}") or m.variable(entry.frame, name)
+            found[name] = Field(name, default, annotation, entry.frame)
     return list(found.values())
 
 
 def _declarations(m: Machine, cls: Class) -> Iterator[tuple[str, cst.BaseExpression | None]]:
-    for statement in cls.code.body:
+    for name, annotation in _written(cls.code):
+        if annotation is None:
+            if _is_told(m.variable(cls.frame, f"@field {name}")):
+                yield name, None
+        else:
+            outer = annotation.value if isinstance(annotation, cst.Subscript) else annotation
+            if "ClassVar" not in dotted(outer) and name != "model_config":
+                yield name, annotation
+
+
+def _written(code: ClassCode) -> Iterator[tuple[str, cst.BaseExpression | None]]:
+    """What may declare a field: the names with an annotation, and those without (`x = attr.ib(…)`)."""
+    for statement in code.body:
         match statement:
             case cst.AnnAssign(target=cst.Name(value=name)):
-                annotation = statement.annotation.annotation
-                outer = annotation.value if isinstance(annotation, cst.Subscript) else annotation
-                if "ClassVar" not in dotted(outer) and name != "model_config":
-                    yield name, annotation
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name)), *_]):  # `x = attr.ib(…)`
-                held = m.variable(cls.frame, f"@field {name}")
-                if isinstance(held, Partial) and held.callee == FIELD:
-                    yield name, None
+                yield name, statement.annotation.annotation
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name)), *_]):
+                yield name, None
             case _:
                 pass
 
 
+def _is_told(value: Value | None) -> TypeGuard[Partial]:
+    """Whether `value` is what `field(…)` was told."""
+    return isinstance(value, Partial) and value.callee == FIELD
+
+
 def note_defaults(m: Machine, namespace: Frame, code: ClassCode) -> None:
     """Note the defaults of a dataclass's fields, as its `__init__` has them from now on."""
-    for statement in code.body:
-        match statement:
-            case cst.AnnAssign(target=cst.Name(value=name)):
-                default = m.variable(namespace, name)
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name)), *_]):
-                default = m.variable(namespace, name)
-                if not isinstance(default, Partial):
-                    continue
-            case _:
-                continue
-        if default is None:
+    for name, annotation in _written(code):
+        default = m.variable(namespace, name)
+        if default is None or (annotation is None and not _is_told(default)):
             continue
         m.bind(namespace, f"@field {name}", default)
-        if isinstance(default, Partial) and default.callee == FIELD:  # gives way to its default, or to nothing
+        if _is_told(default):  # gives way to its default, or to nothing
             m.bind(namespace, name, dict(default.keywords).get("default", ABSENT))
 
 
@@ -152,11 +156,14 @@ def set_fields(m: Machine, instance: Instance, cls: Class, arguments: Arguments,
         else:
             value = Unknown(symbol) if default is None else default
         m.put(instance.address, field.name, value)
-    post = class_attribute(m, cls, "__post_init__")
-    if post is None:
-        post = class_attribute(m, cls, "__attrs_post_init__")
-    if post is not None:
-        m.call(Bound(instance, post), Arguments(), place)
+    finish(m, instance, cls, place)
+
+
+def finish(m: Machine, instance: Instance, cls: Class, place: Place) -> None:
+    """Run what the class wants to be run when its fields are set."""
+    hook = class_attribute(m, cls, "__post_init__") or class_attribute(m, cls, "__attrs_post_init__")
+    if hook is not None:
+        m.call(Bound(instance, hook), Arguments(), place)
 
 
 def _passed_perhaps(more: Value | None, name: str, symbol: Symbol, default: Value | None) -> Value:
@@ -173,6 +180,4 @@ def default_of(m: Machine, field: Field, place: Place) -> Value | None:
     factory = told.get("default_factory") or told.get("factory")
     if factory is not None:
         return m.call(factory, Arguments(), place)
-    if isinstance(field.default, Partial) and field.default.callee == FIELD:
-        return None
-    return field.default
+    return None if _is_told(field.default) else field.default

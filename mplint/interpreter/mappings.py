@@ -53,9 +53,11 @@ PARSER: Final = Api("configparser.ConfigParser")
 """It holds sections as a dict holds dicts."""
 METHODS: Final = frozenset(
     {"clear", "clone", "copy", "copy_and_resolve_references", "defrost", "eval", "freeze", "get", "get_ref",
-     "get_type", "is_locked", "items", "keys", "lock", "merge_from_file", "merge_from_list", "pop", "setdefault",
-     "to_dict", "to_yaml", "toDict", "unfreeze", "unlock", "unlocked", "update", "update_from_flattened_dict", "values"}
+     "get_type", "is_locked", "items", "keys", "lock", "merge_from_file", "merge_from_list", "merge_from_other_cfg",
+     "pop", "setdefault", "to_dict", "to_yaml", "toDict", "unfreeze", "unlock", "unlocked", "update",
+     "update_from_flattened_dict", "values"}
 )  # fmt: skip
+"""What those objects have beside their items."""
 _DICTS: Final = frozenset({"builtins.dict", "collections.OrderedDict", "collections.UserDict"})
 _ALIASED: Final = "@aliased"
 

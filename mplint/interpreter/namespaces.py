@@ -11,11 +11,13 @@ from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
     Address,
+    Api,
     Const,
     Entries,
     Fields,
     Instance,
     Maybe,
+    Place,
     Symbol,
     Unknown,
     Value,
@@ -23,7 +25,18 @@ from mplint.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
+
+
+def of_keywords(m: Machine, cls: Api, arguments: Arguments, place: Place) -> Instance:
+    """An object whose attributes are what it is given: `SimpleNamespace(…)`, `argparse.Namespace(…)`."""
+    made = Instance(m.allocate(place, "object"), cls)
+    given = arguments.named()
+    update(m, Fields(made), Entries(given.pairs, None, given.optional))
+    if not arguments.sure or arguments.args:
+        note_loose(m, Fields(made))
+    return made
 
 
 _LOOSE: Final = "@loose"

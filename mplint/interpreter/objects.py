@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter import fields, mappings, namespaces
+from mplint.interpreter import fields, mappings, namespaces, standard
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import (
@@ -23,7 +23,6 @@ from mplint.interpreter.classes import (
 )
 from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.conditions import truth
-from mplint.interpreter.configuration import click, gin, typer
 from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import calling, layers, policies, strategies
@@ -118,22 +117,22 @@ def _decorated(m: Machine, frame: Frame, node: cst.BaseExpression, value: Value)
         case Api(path=path) if path in _CONTEXT_MANAGERS:
             m.program.context_managers.add(value.code.node if isinstance(value, Function) else None)
             return value
-        case Api(path=path) if path in click.DECORATORS or path in gin.DECORATORS:
+        case Api(path=path) if path in standard.DECORATORS:
             return m.call(decorator, Arguments((value,)), m.place(frame, node))
-        case _ if _is_of_program(m, decorator):
+        case _ if _is_known(m, decorator):
             wrapped = m.call(decorator, Arguments((value,)), m.place(frame, node))
             return value if isinstance(wrapped, Unknown) else wrapped
         case _:  # a library's decorator is taken to call what it wraps
             return value
 
 
-def _is_of_program(m: Machine, decorator: Value) -> bool:
-    """Whether it is known what a decorator does: a function, a method or a callable object of the program."""
+def _is_known(m: Machine, decorator: Value) -> bool:
+    """Whether it is known what a decorator does: the program says so, or it is a method of a known object."""
     match decorator:
         case Function() | Class() | Partial() | Bound(callee=Function()) | Bound(receiver=Function()):
             return True
         case Bound(receiver=receiver):
-            return isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION
+            return isinstance(receiver, Instance) and receiver.cls in standard.METHODS
         case Instance():
             return method_of(m, decorator, "__call__") is not None
         case _:
@@ -173,7 +172,7 @@ def define_class(m: Machine, frame: Frame, node: cst.ClassDef) -> Value:
         if path in fields.DECORATORS or name.endswith("dataclass"):
             note_dataclass(m, namespace)
             fields.note_defaults(m, namespace, code)
-        elif path in gin.DECORATORS or _is_of_program(m, made):
+        elif path in standard.DECORATORS or _is_known(m, made):
             wrapped = m.call(made, Arguments((value,)), m.place(frame, decorator))
             value = wrapped if isinstance(wrapped, Class) else value
     return value
@@ -288,17 +287,16 @@ def _delete(m: Machine, target: Value, name: str, place: Place) -> bool:
 
 def _set_namespace(m: Machine, target: Instance, value: Value) -> None:
     """`target.__dict__ = value`."""
-    fields = Fields(target)
-    for name in m.fields(target.address):
-        namespaces.delete(m, fields, Const(name))
+    own = Fields(target)
+    namespaces.clear(m, own)
     if value == target:
         mappings.alias(m, target)
     elif isinstance(value, Dict):
-        namespaces.update(m, fields, m.entries(value))
+        namespaces.update(m, own, m.entries(value))
     elif isinstance(value, Fields):
-        namespaces.update(m, fields, namespaces.contents(m, value))
+        namespaces.update(m, own, namespaces.contents(m, value))
     else:
-        namespaces.loosen(m, fields)
+        namespaces.loosen(m, own)
 
 
 def delete_attribute(m: Machine, target: Value, name: str, place: Place) -> None:
@@ -416,10 +414,17 @@ def may_swallow(m: Machine, manager: Value) -> bool:
     match manager:
         case Instance(cls=Class() as cls):
             return class_attribute(m, cls, "__exit__") is not None
-        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
-            return path == "contextlib.suppress" or path in _STACKS
         case _:
-            return False
+            return _maker_of(manager) in _STACKS | {"contextlib.suppress"}
+
+
+def _maker_of(manager: Value) -> str:
+    """The library function whose call a context manager is."""
+    match manager:
+        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
+            return path
+        case _:
+            return ""
 
 
 def leave_context(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) -> bool | None:
@@ -458,13 +463,5 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
         return
     before = m.policy
     fell = inside(manager)
-    if fell and _is_stack(manager) and m.policy != before:  # what was put on it may put the policy back
+    if fell and _maker_of(manager) in _STACKS and m.policy != before:  # what was put on it may put the policy back
         m.set_policy(Policy(None, m.policy.set_by))
-
-
-def _is_stack(manager: Value) -> bool:
-    match manager:
-        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
-            return path in _STACKS
-        case _:
-            return False

@@ -259,18 +259,9 @@ def _of_dict(name: str) -> Callable[[Machine, Arguments, Place], Value]:
     def run(m: Machine, arguments: Arguments, place: Place) -> Value:
         if not arguments.args:
             return UNKNOWN
-        held, *others = arguments.args
-        view = mappings.view(held)
-        match view, name, others:
-            case Dict(), "get", _:
-                return containers.dict_method(m, view, "get", Arguments(tuple(others)), place)
-            case Dict(), "__getitem__", [key]:
-                return sequences.lookup(m.entries(view), key) or UNKNOWN
-            case Dict(), "__setitem__", [key, value]:
-                m.put_entries(view.address, sequences.updated(m.entries(view), sequences.entry(key, value)))
-                return NONE
-            case _:
-                return UNKNOWN
+        held = mappings.view(arguments.args[0])
+        others = Arguments(arguments.args[1:], arguments.keywords, arguments.rest, arguments.more)
+        return containers.dict_method(m, held, name, others, place) if isinstance(held, Dict) else UNKNOWN
 
     return run
 
@@ -662,9 +653,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "frozenset": _sequence("set"),
     "dict": _dict,
     "dict.fromkeys": _from_keys,
-    "dict.get": _of_dict("get"),
-    "dict.__getitem__": _of_dict("__getitem__"),
-    "dict.__setitem__": _of_dict("__setitem__"),
+    **{f"dict.{name}": _of_dict(name) for name in ("get", "__getitem__", "__setitem__")},
     "zip": _zip,
     "enumerate": _enumerate,
     "reversed": _reversed,

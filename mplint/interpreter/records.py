@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import classes, containers, copying, sequences
+from mplint.interpreter import classes, containers, copying, fields, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import MADE_TUPLE, class_attribute, fields_of, note_fields
+from mplint.interpreter.classes import MADE_TUPLE, fields_of, note_fields
 from mplint.interpreter.values import (
     TRUE,
     UNKNOWN,
     Api,
-    Bound,
     Choice,
     Class,
     Const,
@@ -51,9 +50,8 @@ def replace(m: Machine, arguments: Arguments, place: Place) -> Value:
         if held is not None:
             m.put(copied.address, name, held)
     note_fields(m, copied, names)
-    after = class_attribute(m, cls, "__post_init__") if isinstance(cls, Class) else None
-    if after is not None:
-        m.call(Bound(copied, after), Arguments(), place)
+    if isinstance(cls, Class):
+        fields.finish(m, copied, cls, place)
     return copied
 
 

@@ -1,4 +1,4 @@
-"""The modules of the standard library that programs configure themselves with, and those that imitate them."""
+"""What is known of libraries other than Keras: of the standard library, and of those that configure programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import copying, late_imports, namespaces, python, records, sequences
+from mplint.interpreter import copying, late_imports, mappings, namespaces, python, records, sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.configuration import (
     absl,
@@ -29,8 +29,6 @@ from mplint.interpreter.values import (
     Api,
     Bound,
     Class,
-    Entries,
-    Fields,
     Function,
     Instance,
     Partial,
@@ -43,7 +41,10 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 Handler = Callable[["Machine", Arguments, Place], Value]
+Method = Callable[["Machine", Instance, str, Arguments, Place], Value]
 
+DECORATORS: Final = click.DECORATORS | gin.DECORATORS
+"""Decorators of libraries that give something else than the function that they stand before."""
 _IDENTITY: Final = Api("mplint.identity")
 """What a decorator with arguments gives, as `functools.wraps(f)`: the function that is decorated comes back."""
 
@@ -116,12 +117,7 @@ def _ordered_dict(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
-    instance = Instance(m.allocate(place, "object"), Api("types.SimpleNamespace"))
-    given = arguments.named()
-    namespaces.update(m, Fields(instance), Entries(given.pairs, None, given.optional))
-    if not arguments.sure or arguments.args:
-        namespaces.note_loose(m, Fields(instance))
-    return instance
+    return namespaces.of_keywords(m, Api("types.SimpleNamespace"), arguments, place)
 
 
 # -- the process
@@ -182,3 +178,11 @@ HANDLERS: Final[dict[str, Handler]] = {
     "sys.exit": _leave,
     "types.SimpleNamespace": _namespace,
 }
+METHODS: Final[dict[Api, Method]] = {
+    argparse.PARSER: argparse.method,
+    dataclasses.PARSER: dataclasses.method,
+    mappings.PARSER: files.method,
+    typer.APPLICATION: typer.method,
+    **{Api(path): configuration.method for path in mappings.LIBRARY},
+}
+"""The methods of objects, by their class; `__call__` is one of them."""

@@ -21,8 +21,6 @@ _METHODS: Final = frozenset(
      "rfind", "index"}
 )  # fmt: skip
 _PADDED: Final = frozenset({"zfill", "center", "ljust", "rjust"})
-HOLE: Final = "{}"
-"""Stands in the text of an unknown string for what is not known of it."""
 _MAX_PATTERN: Final = 200
 _LONG: Final = re.compile(r"\d{4}")
 
@@ -107,8 +105,6 @@ def _beginning(part: object) -> tuple[str, bool]:
     match part:
         case Const(value=str(text)):
             return text, True
-        case Symbol(parts=("text", str(text), *_)):
-            return text.partition(HOLE)[0], False
         case Symbol(parts=("text" | "Add", left, right)):
             text, whole = _beginning(left)
             more, ends = _beginning(right) if whole else ("", False)

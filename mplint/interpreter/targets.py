@@ -17,7 +17,6 @@ from mplint.interpreter.frames import Frame
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
-    Api,
     Bound,
     Choice,
     Class,
@@ -148,7 +147,7 @@ def set_item(m: Machine, container: Value, index: Value, value: Value, place: Pl
             m.set_attribute(of, str(index.value), value, place)
         case Fields() as held:
             namespaces.write(m, held, index, value)
-        case Api(path="os.environ"):
+        case environment.ENVIRON:
             environment.write(m, index, value)
         case Instance(cls=Class() as cls):
             method = class_attribute(m, cls, "__setitem__")
@@ -175,6 +174,12 @@ def delete_item(m: Machine, frame: Frame, target: cst.Subscript) -> None:
         return
     inner = target.slice[0].slice
     index = m.evaluate(frame, inner.value) if isinstance(inner, cst.Index) else None
+    if isinstance(container, Instance):
+        method = method_of(m, container, "__delitem__")
+        if method is not None:
+            m.call(Bound(container, method), Arguments((index or UNKNOWN,)), m.place(frame, target))
+            return
+        container = mappings.view(container)
     if isinstance(container, Dict) and index is not None:
         m.put_entries(container.address, sequences.without(m.entries(container), index))
     elif isinstance(container, Fields) and index is not None:

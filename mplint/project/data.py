@@ -67,7 +67,7 @@ def _toml(text: str) -> Data | None:
 
 
 def _data(found: object) -> Data | None:
-    return Data(found) if isinstance(found, dict) and all(isinstance(key, str) for key in found) else None
+    return Data(found) if isinstance(found, dict) else None
 
 
 def _ini(text: str) -> Data | None:
@@ -82,7 +82,9 @@ def _environment(text: str) -> Data | None:
     for line in text.splitlines():
         name, equals, value = line.strip().removeprefix("export ").partition("=")
         if equals and name.isidentifier():
-            found[name] = value.split(" #")[0].strip().strip("'\"")
+            text = _without_comment(value.strip())
+            inner = _quoted(text)
+            found[name] = UNSURE if "$" in text else text if inner is None else inner
     return Data(found)
 
 
@@ -200,20 +202,23 @@ def _block(lines: list[_Line], start: int, indent: int) -> tuple[object, int, bo
     sure = True
     while here < len(lines) and lines[here].indent >= indent:
         line = lines[here]
-        match = _KEY.match(line.text) if line.indent == indent else None
-        if match is None or _is_odd(match["key"]):  # something that is not understood
+        item = _item(line.text) if line.indent == indent else None
+        if item is None:  # something that is not understood
             sure = False
             here += 1
             continue
-        key = match["key"].strip().strip("'\"")
-        value, here = _value(lines, here, indent, match["value"] or "")
-        found[key] = value
+        key, text = item
+        found[key], here = _value(lines, here, indent, text)
     return found, here, sure
 
 
-def _is_odd(key: str) -> bool:
-    """Whether a key may be read as something else than a text."""
-    return key[0].isdigit() or key.strip().lower() in _WORDS
+def _item(text: str) -> tuple[str, str] | None:
+    """The key that a line begins with, and what stands behind it; None where the key may be anything but a text."""
+    match = _KEY.match(text)
+    key = match["key"].strip() if match is not None else ""
+    if match is None or key[0].isdigit() or key.lower() in _WORDS:
+        return None
+    return key.strip("'\""), match["value"] or ""
 
 
 def _value(lines: list[_Line], here: int, indent: int, text: str) -> tuple[object, int]:
@@ -244,8 +249,8 @@ def _listed(lines: list[_Line], start: int, indent: int) -> tuple[object, int]:
             found.append(UNSURE)
         else:
             text = _without_comment(line.text[2:].strip())
-            match = _KEY.match(text)
-            found.append(_scalar(text) if match is None else {match["key"]: _scalar(match["value"] or "")})
+            item = _item(text)
+            found.append(_scalar(text) if item is None else {item[0]: _scalar(item[1])})
         here += 1
     return found, here
 
@@ -258,11 +263,19 @@ def _without_comment(text: str) -> str:
     return "" if text.startswith("#") else text.split(" #")[0].strip()
 
 
+def _quoted(text: str) -> object:
+    """What stands in quotes; None where there are none."""
+    if len(text) < 2 or text[0] != text[-1] or text[0] not in "'\"":
+        return None
+    inner = text[1:-1]
+    return UNSURE if "\\" in inner or text[0] in inner else inner
+
+
 def _scalar(text: str) -> object:
     """The value that `text` stands for."""
-    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
-        inner = text[1:-1]
-        return UNSURE if "\\" in inner or text[0] in inner or "${" in inner else inner
+    inner = _quoted(text)
+    if inner is not None:
+        return UNSURE if isinstance(inner, str) and "${" in inner else inner
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     if _NUMBER.match(text):

@@ -6,12 +6,14 @@ import textwrap
 from pathlib import Path
 
 from mplint.interpreter.program import Program
-from mplint.interpreter.values import Choice, Const, Dict, List, Tuple, Unknown, Value
+from mplint.interpreter.values import HALF_POLICIES, Choice, Const, Dict, List, Tuple, Unknown, Value
 from mplint.interpreter.world import World
 from mplint.interpreter.worlds import run_script
 from mplint.project.modules import Project
 
 ROOT = Path("/program")
+SETTER = "from tensorflow import keras\nset_policy = keras.mixed_precision.set_global_policy\n"
+"""How the programs of the tests below begin that set a policy."""
 
 
 def worlds(generation: str = "3", **files: str) -> tuple[Program, list[World]]:
@@ -34,6 +36,11 @@ def policies(source: str, **files: str) -> set[str | None]:
     """The global policy at the end of each world of a program."""
     _, found = worlds(main=source, **files)
     return {policy.name for world in found for policy in world.policies}
+
+
+def half(source: str, **files: str) -> bool:
+    """Whether some world of a program ends in half precision."""
+    return not HALF_POLICIES.isdisjoint(policies(source, **files))
 
 
 def policies_with(variable: str, source: str, **files: str) -> set[tuple[str | None, object]]:

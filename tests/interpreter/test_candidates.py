@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interpreter.programs import policies, policies_with, variables
+from tests.interpreter.programs import half, policies, policies_with, variables
 
 PARSER = """
 import argparse
 import enum
+import os
 from tensorflow import keras
 
 NAMES = {"fp16": "mixed_float16", "fp32": "float32"}
@@ -17,6 +18,11 @@ NAMES = {"fp16": "mixed_float16", "fp32": "float32"}
 class Precision(enum.Enum):
     FULL = "float32"
     HALF = "mixed_float16"
+
+
+class Size(enum.Enum):
+    FULL = enum.auto()
+    HALF = enum.auto()
 
 
 parser = argparse.ArgumentParser()
@@ -42,12 +48,14 @@ parser = argparse.ArgumentParser()
         ("nargs='?', const='mixed_float16', default='float32'", "args.x"),
         ("type=Precision, default=Precision.FULL", "args.x.value"),
         ("type=Precision, choices=list(Precision)", "args.x.value"),
+        ("type=Size, default=Size.FULL", "'mixed_float16' if args.x is Size.HALF else 'float32'"),
         ("choices=[one.value for one in Precision], default='float32'", "args.x"),
         ("default='FULL'", "Precision[args.x].value"),
         ("", "args.x or 'mixed_float16'"),
         ("", "keras.mixed_precision.Policy(args.x or 'mixed_float16')"),
         ("choices=['float32', 'mixed_float16']", "keras.mixed_precision.Policy(args.x)"),
         ("default=NAMES['fp16']", "args.x"),
+        ("choices=['float32', os.environ['X']]", "'mixed_float16' if args.x == 'half' else 'float32'"),
     ],
 )
 def test_policies_that_an_option_names(option: str, policy: str) -> None:
@@ -68,6 +76,7 @@ keras.mixed_precision.set_global_policy({policy})
         ("choices=['fp32', 'fp64']", "set_policy('mixed_float16' if args.x.startswith('half') else 'float32')"),
         ("choices=['full', 'double']", "set_policy('mixed_float16' if args.x.upper() == 'HALF' else 'float32')"),
         ("type=Precision, choices=[Precision.FULL]", "set_policy(args.x.value)"),
+        ("choices=['fp32'], required=True", "set_policy(NAMES.get(args.x, 'mixed_float16'))"),
         ("default='float32'", "set_policy(args.x)"),
         ("", "set_policy(args.x)"),
         ("", "set_policy(args.x or 'float32')"),
@@ -81,7 +90,7 @@ args = parser.parse_args()
 set_policy = keras.mixed_precision.set_global_policy
 {statement}
 """
-    assert not policies(program) & {"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"}
+    assert not half(program)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +142,7 @@ rate = 0.1 if args.x == "float16" else 0.2
         ("type=int", "{16: 'mixed_float16', 32: 'float32'}[args.x]", "args.x == 16"),
         ("action='store_true'", "{True: 'mixed_float16', False: 'float32'}[args.x]", "args.x"),
         ("action='store_true'", "'mixed_float16' if args.x else 'float32'", "bool(args.x)"),
+        ("type=bool", "{True: 'mixed_float16', False: 'float32'}[args.x]", "args.x"),
         ("type=Precision, choices=list(Precision), required=True", "args.x.value", "args.x is Precision.HALF"),
         ("type=Precision, choices=list(Precision), required=True", "args.x.value", "args.x == Precision.HALF"),
         ("type=Precision, choices=list(Precision), required=True", "args.x.value", "args.x.name == 'HALF'"),

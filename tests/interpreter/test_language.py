@@ -30,6 +30,10 @@ PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
         "d = dict(a=1, **{'b': 2})\nd['c'] = 3\nd.update(a=4)\nv = d.get('z', 0)\nw = d.pop('b')",
         {"d": {"a": 4, "c": 3}, "v": 0, "w": 2},
     ),
+    "items by methods": (
+        "d = {'a': 1}\nx = d.__getitem__('a')\nd.__setitem__('b', 2)\ny = dict.get(d, 'b')",
+        {"d": {"a": 1, "b": 2}, "x": 1, "y": 2},
+    ),
     "for over items": (
         "d = {'a': 1, 'b': 2}\nout = []\nfor i, (k, v) in enumerate(d.items()):\n    out.append((i, k, v))",
         {"out": [(0, "a", 1), (1, "b", 2)]},

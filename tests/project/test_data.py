@@ -22,6 +22,7 @@ def read(name: str, text: str) -> object:
         ("a: 1.5\nb: -2\n", {"a": 1.5, "b": -2}, True),
         ("a:\n  b:\n    c: x\n  d: y\ne: z\n", {"a": {"b": {"c": "x"}, "d": "y"}, "e": "z"}, True),
         ("a:\n- x\n- y: z\nb: 1\n", {"a": ["x", {"y": "z"}], "b": 1}, True),
+        ("a:\n- 'y' : z\n- on: z\n- 1: z\n", {"a": [{"y": "z"}, UNSURE, UNSURE]}, True),
         ("a:\n  - x\n  -\n    y: z\n", {"a": ["x", UNSURE]}, True),
         ("a: [1, 2]\nb: {c: d}\ne: &f 1\ng: *f\nh: !x y\n", dict.fromkeys("abegh", UNSURE), True),
         ("a: |\n  b: c\nd: e\n", {"a": UNSURE, "d": "e"}, True),
@@ -46,7 +47,7 @@ def test_yaml(text: str, tree: dict[str, object], whole: bool) -> None:
         ("x.json", '{"a": {"b": [1, "c"]}}', {"a": {"b": [1, "c"]}}),
         ("x.toml", 'a = "b"\n[c]\nd = 1\n', {"a": "b", "c": {"d": 1}}),
         ("x.ini", "[a]\nb = c %(d)s\n", {"a": {"b": "c %(d)s"}}),
-        (".env", "A=b # c\nexport C='d'\n# E=f\n", {"A": "b", "C": "d"}),
+        (".env", "A=b # c\nexport C='d # e' # f\n# E=f\nG=h $A\n", {"A": "b", "C": "d # e", "G": UNSURE}),
     ],
 )
 def test_other_files(name: str, text: str, tree: dict[str, object]) -> None:

@@ -9,19 +9,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import candidates, sequences
+from mplint.interpreter import candidates
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import is_enum, members
+from mplint.interpreter.configuration import choices
 from mplint.interpreter.values import (
     NONE,
     TRUE,
     UNKNOWN,
     Api,
-    Class,
     Const,
     Entries,
     Instance,
-    List,
     Maybe,
     Place,
     Symbol,
@@ -101,11 +99,11 @@ def _define(kind: _Kind, m: Machine, arguments: Arguments, place: Place) -> Valu
 
 
 def _any(m: Machine, symbol: Symbol, arguments: Arguments, default: Value, place: Place) -> Value:
-    return candidates.likely(symbol, [default] if isinstance(default, Const) and default != NONE else [])
+    return candidates.likely(symbol, [default] if default != NONE else [])
 
 
 def _boolean(m: Machine, symbol: Symbol, arguments: Arguments, default: Value, place: Place) -> Value:
-    return Unknown(symbol) if default == NONE else candidates.switch(symbol)
+    return candidates.switch_or_none(symbol, default)
 
 
 def _enum(m: Machine, symbol: Symbol, arguments: Arguments, default: Value, place: Place) -> Value:
@@ -123,15 +121,9 @@ def _several(m: Machine, symbol: Symbol, arguments: Arguments, default: Value, p
 
 def _listed(m: Machine, arguments: Arguments, place: Place) -> tuple[Value, ...] | None:
     """The values that a flag is said to take; None where they are not known."""
-    given = arguments.get("enum_values", 2) or arguments.get("enum_class", 2)
-    if isinstance(given, Class) and is_enum(given):
-        found = members(m, given)
-    elif isinstance(given, (List, Tuple)):
-        found = sequences.iterate(m, given, place)
-    else:
-        return None
-    known = found.rest is None and all(map(candidates.is_plain, found.items))
-    return found.items if known else None
+    found = choices.listed(m, arguments.get("enum_values", 2) or arguments.get("enum_class", 2), place)
+    known = found is not None and found.rest is None and all(map(candidates.is_plain, found.items))
+    return found.items if found is not None and known else None
 
 
 def _unknown(m: Machine, symbol: Symbol, arguments: Arguments, default: Value, place: Place) -> Value:
@@ -164,10 +156,8 @@ def _set_default(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not isinstance(name, Const) or not isinstance(name.value, str) or value is None:
         return NONE
     held = attribute(m, name.value)
-    if isinstance(held, Unknown) and held.symbol is not None and not held.closed:
-        known = [candidate.value for candidate in held.candidates]
-        more = [value] if isinstance(value, Const) and value != NONE else []
-        m.patch(FLAGS, name.value, candidates.likely(held.symbol, [*known, *more]))
+    if isinstance(held, Unknown) and not held.closed and value != NONE:
+        m.patch(FLAGS, name.value, candidates.widened(held, [value]))
     return NONE
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 from mplint.interpreter import candidates
 from mplint.interpreter.classes import is_enum, members
 from mplint.interpreter.code import dotted
-from mplint.interpreter.values import FALSE, NONE, TRUE, Api, Class, Const, Symbol, Unknown, Value
+from mplint.interpreter.values import FALSE, NONE, TRUE, Api, Class, Const, Symbol, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.frames import Frame
@@ -35,8 +35,7 @@ def kind_of(m: Machine, frame: Frame, node: cst.BaseExpression | None) -> Kind:
         case cst.Subscript():
             return _subscripted(m, frame, node)
         case cst.BinaryOperation(operator=cst.BitOr()):
-            parts = [kind_of(m, frame, part) for part in (node.left, node.right)]
-            return next((part for part in parts if part != Kind()), Kind())
+            return _one_of(m, frame, [node.left, node.right])
         case cst.Name() | cst.Attribute():
             value = m.evaluate(frame, node)
             if value == _BOOL:
@@ -68,23 +67,24 @@ def _subscripted(m: Machine, frame: Frame, node: cst.Subscript) -> Kind:
         case "Annotated" if inner:
             return kind_of(m, frame, inner[0])
         case "Optional" | "Union" | "Final" | "Required":
-            kinds = [kind_of(m, frame, part) for part in inner]
-            return next((kind for kind in kinds if kind != Kind()), Kind())
+            return _one_of(m, frame, inner)
         case _:
             return Kind()
+
+
+def _one_of(m: Machine, frame: Frame, nodes: list[cst.BaseExpression]) -> Kind:
+    """The first of several annotations that says anything."""
+    kinds = [kind_of(m, frame, node) for node in nodes]
+    return next((kind for kind in kinds if kind != Kind()), Kind())
 
 
 def option(symbol: Symbol, kind: Kind, default: Value | None) -> Value:
     """The option `symbol`, as a command line gives it to what has this annotation and this default."""
     if set(kind.values) == {TRUE, FALSE} or (isinstance(default, Const) and isinstance(default.value, bool)):
-        return Unknown(symbol) if default == NONE else candidates.switch(symbol)
-    plain = default is not None and candidates.is_plain(default)
+        return candidates.switch_or_none(symbol, default)
+    told = [default] if default is not None and candidates.is_plain(default) else []
     if kind.values:
-        return candidates.likely(
-            symbol, [*kind.values, *([default] if plain and default is not None else [])], closed=True
-        )
-    if default is None:
-        return Unknown(symbol)
-    if not plain or isinstance(default, Unknown):
+        return candidates.likely(symbol, [*kind.values, *told], closed=True)
+    if default is not None and not told:
         return default
-    return candidates.likely(symbol, [default] if default != NONE else [])
+    return candidates.likely(symbol, [] if default == NONE else told)

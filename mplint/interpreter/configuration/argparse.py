@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import candidates, namespaces, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import is_enum, members
-from mplint.interpreter.configuration import dataclasses
+from mplint.interpreter.configuration import choices, dataclasses
 from mplint.interpreter.trace import Escaped
 from mplint.interpreter.values import (
     FALSE,
@@ -19,13 +18,11 @@ from mplint.interpreter.values import (
     Api,
     Class,
     Const,
-    Dict,
     Entries,
     Fields,
     Instance,
     List,
     Place,
-    Range,
     Symbol,
     Tuple,
     Unknown,
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 PARSER: Final = Api("argparse.ArgumentParser")
-NAMESPACE: Final = Api("argparse.Namespace")
+_NAMESPACE: Final = Api("argparse.Namespace")
 _COMMANDS: Final = "@commands"
 """The field of a parser that says into which option its subcommand is put."""
 _OF: Final = "@of"
@@ -50,7 +47,7 @@ _SWITCHES: Final = (Const("store_true"), Const("store_false"))
 _SILENT: Final = (Const("help"), Const("version"))
 
 
-def parser(m: Machine, arguments: Arguments, place: Place) -> Value:
+def _parser(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`argparse.ArgumentParser(…)`."""
     made = Instance(m.allocate(place, "parser"), PARSER)
     m.put_entries(made.address, Entries())
@@ -77,14 +74,9 @@ def _inherit(m: Machine, made: Instance, parents: Tuple) -> None:
         m.state.set((made.address, _OPEN), TRUE)
 
 
-def namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
+def _namespace(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`argparse.Namespace(…)`."""
-    made = Instance(m.allocate(place, "options"), NAMESPACE)
-    given = arguments.named()
-    namespaces.update(m, Fields(made), Entries(given.pairs, None, given.optional))
-    if not arguments.sure or arguments.args:
-        namespaces.note_loose(m, Fields(made))
-    return made
+    return namespaces.of_keywords(m, _NAMESPACE, arguments, place)
 
 
 def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
@@ -149,15 +141,12 @@ def _add_command(m: Machine, owner: Instance, arguments: Arguments) -> None:
     if not isinstance(dest, Const) or not isinstance(dest.value, str):
         return
     held = sequences.lookup(_held(m, owner, _OPTIONS), dest)
-    if isinstance(held, Unknown) and held.symbol is not None:
-        known = [candidate.value for candidate in held.candidates]
-        sure = held.closed and isinstance(name, Const)
-        more = candidates.likely(held.symbol, [*known, *([name] if isinstance(name, Const) else [])], closed=sure)
-        _put(m, owner, _OPTIONS, dest.value, more)
+    if isinstance(held, Unknown):
+        _put(m, owner, _OPTIONS, dest.value, candidates.widened(held, [name or UNKNOWN], closed=True))
 
 
 def _parsed(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:
-    made = Instance(m.allocate(place, "options"), NAMESPACE)
+    made = Instance(m.allocate(place, "options"), _NAMESPACE)
     line = arguments.get("args", 0)
     words = sequences.iterate(m, line, place) if isinstance(line, (List, Tuple)) else Tuple((), UNKNOWN)
     if words.items or words.rest is not None or line == NONE or arguments.get("namespace", 1) is not None:
@@ -209,16 +198,15 @@ def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> 
         symbol = there.symbol
     made = _option(m, arguments, default, symbol, place, needed=needed)
     if isinstance(there, Unknown) and there.candidates:
-        both = [each.value for each in (*there.candidates, *made.candidates)]
-        made = candidates.likely(symbol, both, closed=there.closed and made.closed)
+        made = candidates.widened(there, [each.value for each in made.candidates], closed=made.closed)
     _put(m, receiver, _OPTIONS, dest, made)
 
 
 def _option(m: Machine, arguments: Arguments, default: Value, symbol: Symbol, place: Place, *, needed: bool) -> Unknown:
     """The unknown value of an option, with what `add_argument` says about it."""
-    action, choices, kind = arguments.get("action"), arguments.get("choices"), arguments.get("type")
+    action, kind = arguments.get("action"), arguments.get("type")
     if action in _SWITCHES or (action == Api("argparse.BooleanOptionalAction") and isinstance(default, Const)):
-        return candidates.switch(symbol) if default != NONE or action in _SWITCHES else Unknown(symbol)
+        return candidates.switch_or_none(symbol, default if action not in _SWITCHES else None)
     if action is not None and action not in (Const("store"), Const("store_const")):
         return Unknown(symbol)
     many = arguments.get("nargs")
@@ -227,17 +215,13 @@ def _option(m: Machine, arguments: Arguments, default: Value, symbol: Symbol, pl
     constant = arguments.get("const")
     found = [] if constant is None else [constant]
     closed = action == Const("store_const")
-    if isinstance(choices, (List, Tuple, Dict, Class, Range)):
-        listed = sequences.iterate(m, choices, place)
+    listed = choices.listed(m, arguments.get("choices"), place) or choices.listed(m, kind, place)
+    if listed is not None:
         found += listed.items
         closed = listed.rest is None
-    elif isinstance(kind, Class) and is_enum(kind):
-        found += members(m, kind).items
-        closed = True
     if default != NONE or (closed and not needed):
         found.append(_converted(m, default, arguments, place) if kind is not None else default)
-    known = [value for value in found if candidates.is_plain(value)]
-    return candidates.likely(symbol, known, closed=closed and arguments.sure and len(known) == len(found))
+    return candidates.likely(symbol, found, closed=closed and arguments.sure)
 
 
 def _converted(m: Machine, default: Value, arguments: Arguments, place: Place) -> Value:
@@ -259,10 +243,7 @@ def _set_defaults(m: Machine, receiver: Instance, arguments: Arguments, *, sever
         there = sequences.lookup(_held(m, receiver, _OPTIONS), Const(name))
         _put(m, receiver, _DEFAULTS, name, value if there is None else UNKNOWN)
         if isinstance(there, Unknown) and there.symbol is not None:
-            values = [candidate.value for candidate in there.candidates]
-            fresh = [value] if candidates.is_plain(value) else []
-            closed = there.closed and bool(fresh)
-            _put(m, receiver, _OPTIONS, name, candidates.likely(there.symbol, [*values, *fresh], closed=closed))
+            _put(m, receiver, _OPTIONS, name, candidates.widened(there, [value], closed=True))
         else:
             _put(m, receiver, _OPTIONS, name, choice([there, value]) if several and there is not None else value)
     if not arguments.sure:
@@ -272,10 +253,10 @@ def _set_defaults(m: Machine, receiver: Instance, arguments: Arguments, *, sever
 
 
 HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
-    PARSER.path: parser,
-    NAMESPACE.path: namespace,
-    "configargparse.ArgParser": parser,
-    "configargparse.ArgumentParser": parser,
-    "jsonargparse.ArgumentParser": parser,
-    "simple_parsing.ArgumentParser": parser,
+    PARSER.path: _parser,
+    _NAMESPACE.path: _namespace,
+    "configargparse.ArgParser": _parser,
+    "configargparse.ArgumentParser": _parser,
+    "jsonargparse.ArgumentParser": _parser,
+    "simple_parsing.ArgumentParser": _parser,
 }

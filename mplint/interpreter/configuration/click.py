@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import candidates, sequences
+from mplint.interpreter import candidates
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.classes import is_enum, members
-from mplint.interpreter.configuration import commands
+from mplint.interpreter.configuration import choices, commands
 from mplint.interpreter.values import (
     NONE,
     TRUE,
     UNKNOWN,
     Api,
-    Class,
     Const,
-    Dict,
     Function,
-    List,
     Maybe,
     Partial,
     Place,
     Symbol,
-    Tuple,
     Unknown,
     Value,
 )
@@ -34,7 +29,7 @@ if TYPE_CHECKING:
 _CHOICE: Final = Api("click.Choice")
 _PARAMETER: Final = Api("mplint.click.parameter")
 DECORATORS: Final = frozenset({"click.group", "click.pass_context", "click.pass_obj"})
-"""Decorators that are written without a call."""
+"""Decorators that are written without a call, too."""
 
 
 def _option(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -67,36 +62,25 @@ def _value(m: Machine, arguments: Arguments, symbol: Symbol, words: list[str], p
         return Unknown(symbol)
     constant, kind = arguments.get("flag_value"), arguments.get("type")
     if constant is not None:
-        return candidates.likely(symbol, [constant] if candidates.is_plain(constant) else [])
+        return candidates.likely(symbol, [constant])
     is_bool = isinstance(default, Const) and isinstance(default.value, bool)
     if arguments.get("is_flag") == TRUE or any("/" in word for word in words) or is_bool or kind == _BOOL:
-        return Unknown(symbol) if default == NONE else candidates.switch(symbol)
+        return candidates.switch_or_none(symbol, default)
     if isinstance(default, Unknown):
         return default
-    found = _choices(m, kind, place)
-    closed = found is not None
-    listed = list(found or ())
+    if isinstance(kind, Partial) and kind.callee == _CHOICE and kind.args:
+        kind = kind.args[0]
+    found = choices.listed(m, kind, place)
+    closed = found is not None and found.rest is None
+    listed = list(found.items) if found is not None else []
     if default is None and not words[0].isidentifier() and arguments.get("required") != TRUE:
         default = NONE
     if default is not None and (default != NONE or closed):
         listed.append(default)
-    known = [value for value in listed if candidates.is_plain(value)]
-    return candidates.likely(symbol, known, closed=closed and len(known) == len(listed))
+    return candidates.likely(symbol, listed, closed=closed)
 
 
 _BOOL: Final = Api("builtins.bool")
-
-
-def _choices(m: Machine, kind: Value | None, place: Place) -> tuple[Value, ...] | None:
-    """What `type=click.Choice([…])` lists; None of other types."""
-    given = kind.args[0] if isinstance(kind, Partial) and kind.callee == _CHOICE and kind.args else kind
-    if isinstance(given, (List, Tuple, Dict)):
-        items = sequences.iterate(m, given, place)
-    elif isinstance(given, Class) and is_enum(given):
-        items = members(m, given)
-    else:
-        return None
-    return items.items if items.rest is None else None
 
 
 def _choice(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -111,9 +95,9 @@ def _give(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not isinstance(function, Function) or not isinstance(name, Const):
         return function
     before = dict(function.defaults).get(str(name.value))
-    if isinstance(before, Unknown) and isinstance(value, Unknown) and before.symbol is not None:
-        both = [candidate.value for candidate in (*before.candidates, *value.candidates)]
-        value = candidates.likely(before.symbol, both)
+    if isinstance(before, Unknown) and isinstance(value, Unknown):
+        values = [candidate.value for candidate in value.candidates]
+        value = candidates.widened(before, values, closed=value.closed)
     return commands.given(function, {str(name.value): value})
 
 

@@ -15,6 +15,7 @@ from mplint.interpreter.configuration.annotations import kind_of, option
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
+    Address,
     Api,
     Bound,
     Class,
@@ -37,9 +38,10 @@ CONTEXT: Final = Api("mplint.click.context")
 """The context of a command: one for all, since what commands share is its object."""
 _COMMANDS: Final = "@commands"
 _OBJECT: Final = "@object"
+TELLING: Final = frozenset({Api("typer.Option"), Api("typer.Argument")})
+"""What stands as the default of a parameter and tells more about it, kept as a partial."""
 REGISTER: Final = Api("mplint.commands.register")
 """The decorator that makes a function a command of a group."""
-_GROUPED: Final = frozenset({"command", "group"})
 
 
 def given(function: Function, options: Mapping[str, Value]) -> Function:
@@ -64,7 +66,7 @@ def configured(m: Machine, function: Function, *, skip: int = 0) -> Function:
 
 def _default(value: Value | None) -> Value | None:
     """The default that `typer.Option(default, …)` tells, or the value itself."""
-    if not isinstance(value, Partial) or not isinstance(value.callee, Api):
+    if not isinstance(value, Partial) or value.callee not in TELLING:
         return value
     named = dict(value.keywords).get("default")
     first = value.args[0] if value.args else named
@@ -81,28 +83,31 @@ def make_group(m: Machine, function: Function) -> None:
         m.state.set((function.code, _COMMANDS), Tuple(()))
 
 
-def register(m: Machine, owner: FunctionCode | Instance, command: Value) -> None:
+def _register(m: Machine, group: Function | Instance, command: Value) -> None:
     """Add a command to a group."""
-    cell = (owner.address if isinstance(owner, Instance) else owner, _COMMANDS)
-    held = m.state.get(cell)
+    held = m.state.get(_cell(group))
     items = held.items if isinstance(held, Tuple) else ()
-    m.state.set(cell, Tuple((*items, command)))
+    m.state.set(_cell(group), Tuple((*items, command)))
 
 
-def run(m: Machine, owner: FunctionCode | Instance, place: Place) -> Value:
+def _cell(group: Function | Instance) -> tuple[FunctionCode | Address, str]:
+    return (group.code if isinstance(group, Function) else group.address, _COMMANDS)
+
+
+def run(m: Machine, group: Function | Instance, place: Place) -> Value:
     """Run one of the commands of a group, whichever."""
-    held = m.state.get((owner.address if isinstance(owner, Instance) else owner, _COMMANDS))
+    held = m.state.get(_cell(group))
     if not isinstance(held, Tuple) or not held.items:
         return NONE
 
     def command(function: Value) -> Value:
         takes = isinstance(function, Function) and m.state.get((function.code, _OBJECT)) is not None
-        return m.call(function, Arguments((held_object(m),) if takes else ()), place)
+        return m.call(function, Arguments((_held_object(m),) if takes else ()), place)
 
     return each(m, held.items, command)
 
 
-def held_object(m: Machine) -> Value:
+def _held_object(m: Machine) -> Value:
     """The object that the context carries."""
     held = m.patched(CONTEXT, "obj")
     return UNKNOWN if held is None or isinstance(held, Maybe) else held
@@ -113,20 +118,22 @@ def takes_object(m: Machine, function: Function) -> None:
     m.state.set((function.code, _OBJECT), NONE)
 
 
-def method(m: Machine, receiver: Function, name: str, arguments: Arguments, place: Place) -> Value | None:
-    """A method of a function that is a group; None of others."""
-    if receiver.code not in m.program.groups:
-        return None
+def method(m: Machine, receiver: Function | Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a group: of a function that is one, or of an object."""
+    if isinstance(receiver, Function) and receiver.code not in m.program.groups:
+        return UNKNOWN
     first = arguments.args[0] if arguments.args else arguments.get("cmd")
-    if name in _GROUPED:
-        decorator = Partial(REGISTER, (Bound(receiver, NONE), Const(name)))
-        return m.call(decorator, Arguments((first,)), place) if isinstance(first, Function) else decorator
-    if name == "add_command" and first is not None:
-        register(m, receiver.code, first)
-        return NONE
-    if name in ("main", "__call__"):
-        return m.call(receiver, Arguments(), place)
-    return UNKNOWN
+    match name:
+        case "command" | "group":
+            decorator = Partial(REGISTER, (Bound(receiver, NONE), Const(name)))
+            return m.call(decorator, Arguments((first,)), place) if isinstance(first, Function) else decorator
+        case "add_command" | "add_typer" if first is not None:
+            _register(m, receiver, first)
+            return NONE
+        case "main":
+            return m.call(receiver, Arguments(), place)
+        case _:
+            return UNKNOWN
 
 
 def registering(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -138,9 +145,9 @@ def registering(m: Machine, arguments: Arguments, place: Place) -> Value:
     if kind == Const("group"):
         make_group(m, function)
     if isinstance(owner.receiver, Function):
-        register(m, owner.receiver.code, function)
+        _register(m, owner.receiver, function)
     elif isinstance(owner.receiver, Instance):
-        register(m, owner.receiver, configured(m, function))
+        _register(m, owner.receiver, configured(m, function))
     return function
 
 

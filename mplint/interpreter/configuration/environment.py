@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 ENVIRON: Final = Api("os.environ")
-_ANY: Final = ("os.environ", "@any")
+_ANY: Final = (ENVIRON.path, "@any")
 """Something was set under a name that is not known."""
 
 
 def write(m: Machine, key: Value, value: Value) -> None:
     """`os.environ[key] = value`."""
     if isinstance(key, Const) and isinstance(key.value, str):
-        m.state.set(("os.environ", key.value), value)
+        m.state.set((ENVIRON.path, key.value), value)
     else:
         m.state.set(_ANY, NONE)
 
@@ -34,7 +34,7 @@ def _held(m: Machine, key: Value) -> Value | None:
     """What the program has set; `Maybe` where it may have, None where it has not."""
     if m.state.get(_ANY) is not None:
         return UNKNOWN
-    found = m.state.get(("os.environ", key.value)) if isinstance(key, Const) and isinstance(key.value, str) else None
+    found = m.state.get((ENVIRON.path, key.value)) if isinstance(key, Const) and isinstance(key.value, str) else None
     return found if isinstance(found, Value) else None
 
 

@@ -56,13 +56,7 @@ _METHODS: Final = frozenset(
 
 def path_of(value: Value) -> str | None:
     """The path that a value stands for, or the file that was opened there; None where it is not known."""
-    match value:
-        case Const(value=str(text)):
-            return text
-        case Unknown(symbol=Symbol() as symbol):
-            return _path(symbol)
-        case _:
-            return None
+    return _path(value.symbol if isinstance(value, Unknown) else value)
 
 
 def _path(part: object) -> str | None:
@@ -218,7 +212,16 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
             else:
                 found = candidates.or_else(derived("item", found, key), arguments.get("fallback"))
             return candidates.as_switch(found) if name == "getboolean" else found
-        case (("has_option" | "has_section" | "sections" | "options" | "set" | "add_section"), _):
+        case "add_section", (section,):
+            added = sequences.entry(section, m.new_dict(place, Entries()))
+            m.put_entries(held.address, sequences.updated(m.entries(held), added))
+            return NONE
+        case "set", (section, key, value):
+            within = sequences.lookup(m.entries(held), section)
+            if isinstance(within, Dict):
+                m.put_entries(within.address, sequences.updated(m.entries(within), sequences.entry(key, value)))
+            return NONE
+        case (("has_option" | "has_section" | "sections" | "options"), _):
             return UNKNOWN
         case _:
             return containers.dict_method(m, held, name, arguments, place)

@@ -27,7 +27,7 @@ from mplint.interpreter.values import (
     Value,
     choice,
 )
-from mplint.project.data import UNSURE, bindings
+from mplint.project.data import UNSURE, Tree, bindings
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -49,26 +49,25 @@ def _configurable(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def _decorate(m: Machine, arguments: Arguments, place: Place) -> Value:
     name, target = arguments.args
-    return _bind(m, target, name.value if isinstance(name, Const) and isinstance(name.value, str) else None)
+    return _bind(m, target, name)
 
 
 def _external(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`gin.external_configurable(function, name)`."""
-    target, name = arguments.get("fn_or_cls", 0) or UNKNOWN, arguments.get("name", 1)
-    return _bind(m, target, name.value if isinstance(name, Const) and isinstance(name.value, str) else None)
+    return _bind(m, arguments.get("fn_or_cls", 0) or UNKNOWN, arguments.get("name", 1))
 
 
-def _bind(m: Machine, target: Value, name: str | None) -> Value:
-    match target:
-        case Function():
-            return _with_bindings(m, target, name or target.code.name)
-        case Class(frame=frame):
-            own = m.variable(frame, "__init__")
-            if isinstance(own, Function):
-                m.bind(frame, "__init__", _with_bindings(m, own, name or target.code.name))
-            return target
-        case _:
-            return target
+def _bind(m: Machine, target: Value, told: Value | None) -> Value:
+    """Bind the parameters of a function or class, under the name that it was told to have."""
+    if not isinstance(target, (Function, Class)):
+        return target
+    name = told.value if isinstance(told, Const) and isinstance(told.value, str) else target.code.name
+    if isinstance(target, Function):
+        return _with_bindings(m, target, name)
+    own = m.variable(target.frame, "__init__")
+    if isinstance(own, Function):
+        m.bind(target.frame, "__init__", _with_bindings(m, own, name))
+    return target
 
 
 def _with_bindings(m: Machine, function: Function, name: str) -> Function:
@@ -101,8 +100,7 @@ def _in_files(m: Machine, function: str, parameter: str) -> Iterator[Const]:
         yield from _matching(data.tree if data is not None else {}, function, parameter)
 
 
-def _matching(bound: object, function: str, parameter: str) -> Iterator[Const]:
-    assert isinstance(bound, dict)
+def _matching(bound: Tree, function: str, parameter: str) -> Iterator[Const]:
     for name, value in bound.items():
         owner, _, last = name.rpartition(".")
         if last == parameter and owner.rpartition(".")[2] == function and value is not UNSURE:
@@ -127,11 +125,11 @@ def bound(m: Machine, value: Unknown) -> Value:
     return value if in_files else default
 
 
-def _say(m: Machine, text: str) -> None:
-    for name, value in bindings(text).items():
-        owner, _, parameter = name.rpartition(".")
-        if owner and value is not UNSURE:
-            m.state.set((_OWNER, f"{owner.rpartition('.')[2]}.{parameter}"), Const(value))
+def _say(m: Machine, name: str, value: Value) -> None:
+    """`module.function.parameter` is `value` from now on."""
+    owner, _, parameter = name.rpartition("/")[2].rpartition(".")
+    if owner:
+        m.state.set((_OWNER, f"{owner.rpartition('.')[2]}.{parameter}"), value)
 
 
 def _parse(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -140,7 +138,9 @@ def _parse(m: Machine, arguments: Arguments, place: Place) -> Value:
         texts = sequences.iterate(m, value, place).items if isinstance(value, (List, Tuple)) else (value,)
         for text in texts:
             if isinstance(text, Const) and isinstance(text.value, str):
-                _say(m, text.value)
+                for name, bound in bindings(text.value).items():
+                    if bound is not UNSURE:
+                        _say(m, name, Const(bound))
     return NONE
 
 
@@ -148,8 +148,7 @@ def _bind_parameter(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`gin.bind_parameter(name, value)`."""
     name, value = arguments.get("binding_key", 0), arguments.get("value", 1)
     if isinstance(name, Const) and isinstance(name.value, str) and value is not None:
-        owner, _, parameter = name.value.rpartition("/")[2].rpartition(".")
-        m.state.set((_OWNER, f"{owner.rpartition('.')[2]}.{parameter}"), value)
+        _say(m, name.value, value)
     return NONE
 
 

@@ -37,9 +37,7 @@ def _define_file(m: Machine, arguments: Arguments, place: Place) -> Value:
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return UNKNOWN
     paths = list(_named(m, default)) if default != NONE else list(_likely(m))
-    made = [_given_by(m, path, place) for path in paths[:_MAX_FILES]]
-    known = [value for value in made if isinstance(value, Instance) and mappings.is_of_library(value)]
-    return _define(m, name.value, known, place)
+    return _define(m, name.value, [_given_by(m, path, place) for path in paths[:_MAX_FILES]], place)
 
 
 def _define_dict(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -47,12 +45,12 @@ def _define_dict(m: Machine, arguments: Arguments, place: Place) -> Value:
     name, given = arguments.get("name", 0), arguments.get("config", 1)
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return UNKNOWN
-    return _define(
-        m, name.value, [given] if isinstance(given, Instance) and mappings.is_of_library(given) else [], place
-    )
+    return _define(m, name.value, [given or UNKNOWN], place)
 
 
-def _define(m: Machine, name: str, known: list[Instance], place: Place) -> Value:
+def _define(m: Machine, name: str, given: list[Value], place: Place) -> Value:
+    """A flag that is one of the configurations `given`."""
+    known = [value for value in given if isinstance(value, Instance) and mappings.is_of_library(value)]
     symbol = absl.symbol_of(name)
     value: Value = Unknown(symbol)
     if known:
@@ -70,7 +68,7 @@ def _add(m: Machine, made: Instance, other: Instance, place: Place, depth: int =
     for key, value in containers.mapping(m, other, place).pairs:
         field = str(key.value) if isinstance(key, Const) else ""
         held = m.field(made.address, field)
-        if isinstance(held, Instance) and isinstance(value, Instance) and depth < _MAX_FILES:
+        if isinstance(held, Instance) and isinstance(value, Instance) and depth < objects.MAX_DEPTH:
             _add(m, held, value, place, depth + 1)
         elif held is None:
             objects.put(m, made, field, value, place, f"flag.{field}")

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 OMEGA: Final = Api("omegaconf.DictConfig")
-_MAX_DEPTH: Final = 6
+MAX_DEPTH: Final = 6
+"""Deeper inside each other, configuration objects stay what they are."""
 
 
 def make(m: Machine, cls: Api, held: Entries, place: Place, role: str = "mapping", depth: int = 0) -> Instance:
@@ -48,7 +49,7 @@ def put(
 ) -> None:
     """`config.name = value`."""
     other = isinstance(value, Instance) and mappings.is_of_library(value) and target.cls != value.cls
-    if isinstance(target.cls, Api) and depth < _MAX_DEPTH and (other or isinstance(value, Dict)):
+    if isinstance(target.cls, Api) and depth < MAX_DEPTH and (other or isinstance(value, Dict)):
         value = make(m, target.cls, containers.mapping(m, value, place), place, role, depth + 1)
     namespaces.write(m, Fields(target), Const(name), value)
 
@@ -94,7 +95,10 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
 def merge(m: Machine, target: Instance, more: Entries, place: Place) -> None:
     """Put `more` into a configuration object, what is nested into what is nested there."""
     for key, value in more.pairs:
-        if not isinstance(key, Const) or not isinstance(key.value, str) or key in more.optional:
+        if not isinstance(key, Const) or not isinstance(key.value, str):
+            continue
+        if key in more.optional:
+            namespaces.update(m, Fields(target), Entries(((key, value),), None, more.optional))
             continue
         held = m.field(target.address, key.value)
         if mappings.is_of_library(held or UNKNOWN) and isinstance(held, Instance):
@@ -110,7 +114,7 @@ def opened(m: Machine, target: Instance, symbol: Symbol, depth: int = 0) -> None
     """Anything in a configuration object may be set from outside: what it holds is what it is likely to hold."""
     for name, value in m.fields(target.address).items():
         inner = Symbol("item", symbol, Const(name))
-        if mappings.is_of_library(value) and isinstance(value, Instance) and depth < _MAX_DEPTH:
+        if mappings.is_of_library(value) and isinstance(value, Instance) and depth < MAX_DEPTH:
             opened(m, value, inner, depth + 1)
         else:
             namespaces.write(m, Fields(target), Const(name), leaf(inner, value))
@@ -125,7 +129,7 @@ def leaf(symbol: Symbol, value: Value) -> Value:
         case Const(value=None):
             return Unknown(symbol)
         case Choice():
-            return candidates.likely(symbol, [option for option in value.options if candidates.is_plain(option)])
+            return candidates.likely(symbol, value.options)
         case _ if candidates.is_plain(value):
             return candidates.likely(symbol, [value])
         case _:

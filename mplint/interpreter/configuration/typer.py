@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.configuration import commands
-from mplint.interpreter.values import (
-    NONE,
-    UNKNOWN,
-    Api,
-    Bound,
-    Const,
-    Function,
-    Instance,
-    Partial,
-    Place,
-    Value,
-)
+from mplint.interpreter.values import UNKNOWN, Api, Function, Instance, Partial, Place, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -38,20 +28,13 @@ def _application(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of an application."""
-    first = arguments.args[0] if arguments.args else None
     match name:
-        case "command" | "group":
-            decorator = Partial(commands.REGISTER, (Bound(receiver, NONE), Const(name)))
-            return m.call(decorator, Arguments((first,)), place) if isinstance(first, Function) else decorator
         case "callback":
             return Partial(_SET_CALLBACK, (receiver,))
-        case "add_typer" | "add_command" if first is not None:
-            commands.register(m, receiver, first)
-            return NONE
-        case "main" | "__call__":
-            return run_application(m, receiver, place)
+        case "__call__":
+            return _run_application(m, receiver, place)
         case _:
-            return UNKNOWN
+            return commands.method(m, receiver, name, arguments, place)
 
 
 _SET_CALLBACK: Final = Api("mplint.typer.callback")
@@ -65,7 +48,7 @@ def _set_callback(m: Machine, arguments: Arguments, place: Place) -> Value:
     return function
 
 
-def run_application(m: Machine, application: Instance, place: Place) -> Value:
+def _run_application(m: Machine, application: Instance, place: Place) -> Value:
     """`app()`."""
     callback = m.state.get((application.address, _CALLBACK))
     if isinstance(callback, Function):
@@ -81,16 +64,15 @@ def _run(m: Machine, arguments: Arguments, place: Place) -> Value:
     return m.call(commands.configured(m, first), Arguments(), place)
 
 
-def _told(path: str) -> Callable[[Machine, Arguments, Place], Value]:
+def _tell(callee: Api, m: Machine, arguments: Arguments, place: Place) -> Value:
     """`typer.Option(…)` and `typer.Argument(…)` tell the default of a parameter, and more about it."""
-    return lambda m, arguments, place: Partial(Api(path), arguments.args, arguments.keywords)
+    return Partial(callee, arguments.args, arguments.keywords)
 
 
 HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     **dict.fromkeys(("typer.Typer", "click.Group", "click.CommandCollection"), _application),
     **dict.fromkeys(("typer.run", "plac.call", "defopt.run"), _run),
-    "typer.Option": _told("typer.Option"),
-    "typer.Argument": _told("typer.Argument"),
+    **{callee.path: partial(_tell, callee) for callee in commands.TELLING},
     _SET_CALLBACK.path: _set_callback,
     commands.REGISTER.path: commands.registering,
 }

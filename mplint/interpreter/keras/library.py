@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, candidates, mappings, objects, python, records, sequences, standard, versions
+from mplint.interpreter import arrays, candidates, containers, mappings, objects, python, records, standard, versions
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.configuration import argparse, commands, dataclasses, files, typer
-from mplint.interpreter.configuration import objects as configuration
+from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import (
     applications,
     calling,
@@ -152,10 +151,20 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
-    if callee.path.endswith(".get") and len(arguments.args) == 2 and all(map(candidates.is_plain, arguments.args)):
-        key, default = arguments.args  # of a mapping, most likely
-        return candidates.or_else(derived("item", Api(callee.path.removesuffix(".get")), key), default)
+    if callee.path.endswith(".get") and len(arguments.args) == 2 and candidates.is_plain(arguments.args[0]):
+        found = _looked_up(Api(callee.path.removesuffix(".get")), arguments)
+        if found is not None:
+            return found
     return unseen(m, callee, arguments)
+
+
+def _looked_up(of: Value, arguments: Arguments) -> Value | None:
+    """`of.get(key, default)` of what is not known, a mapping most likely; None where it may be anything else."""
+    key, default = arguments.get("key", 0), arguments.get("default", 1)
+    if key is None or not arguments.sure or not (default is None or candidates.is_plain(default)):
+        return None
+    found = derived("item", of, key)
+    return candidates.or_else(found, default) if found.symbol is not None else None
 
 
 # -- single functions
@@ -290,8 +299,9 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
             return call_function(m, own, arguments.behind(callee), place, in_call=inside)
     if info_of(m, callee) is not None:
         return calling.call(m, callee, arguments, place)
-    if callee.cls == typer.APPLICATION:
-        return typer.run_application(m, callee, place)
+    known = standard.METHODS.get(callee.cls) if isinstance(callee.cls, Api) else None
+    if known is not None:
+        return known(m, callee, "__call__", arguments, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
         return UNKNOWN
     for value in arguments.values():
@@ -301,18 +311,12 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
-    if isinstance(receiver, Instance) and receiver.cls == argparse.PARSER:
-        return argparse.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and mappings.is_of_library(receiver):
-        return configuration.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and receiver.cls == mappings.PARSER:
-        return files.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and receiver.cls == dataclasses.PARSER:
-        return dataclasses.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and receiver.cls == typer.APPLICATION:
-        return typer.method(m, receiver, name, arguments, place)
-    if isinstance(receiver, Instance) and isinstance(receiver.cls, Api) and strategies.is_strategy(receiver.cls.path):
-        return strategies.method(m, receiver, name, arguments, place)
+    if isinstance(receiver, Instance) and isinstance(receiver.cls, Api):
+        known = standard.METHODS.get(receiver.cls)
+        if known is not None:
+            return known(m, receiver, name, arguments, place)
+        if strategies.is_strategy(receiver.cls.path):
+            return strategies.method(m, receiver, name, arguments, place)
     match receiver:
         case Instance():
             return _object_method(m, receiver, name, arguments, place)
@@ -323,7 +327,7 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Function():
             if name == "__call__":
                 return m.call(receiver, arguments, place)
-            return commands.method(m, receiver, name, arguments, place) or UNKNOWN
+            return commands.method(m, receiver, name, arguments, place)
         case Class() if name == "mro" or name.startswith("super."):
             return UNKNOWN
         case Class() if name == "from_config":
@@ -333,16 +337,9 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
         case Unknown() if any(is_member(candidate.value) for candidate in receiver.candidates):
             return _member_method(m, list(receiver.candidates), name, arguments, place)
         case Unknown():
-            default = arguments.get("default", 1)
-            if (
-                name == "get"
-                and arguments.args
-                and arguments.sure
-                and (default is None or candidates.is_plain(default))
-            ):
-                named = derived("item", receiver, arguments.args[0])  # of a mapping, most likely
-                if named.symbol is not None:
-                    return candidates.or_else(named, default)
+            found = _looked_up(receiver, arguments) if name == "get" else None
+            if found is not None:
+                return found
             result = unseen(m, derived("attribute", receiver, name), arguments)
             return candidates.through(receiver, result, lambda value: python.method(m, value, name, arguments, place))
         case _:
@@ -431,19 +428,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
 
 def _dict_method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
     """A method that an object of a class of the program has from `dict`."""
-    held = Dict(receiver.address)
-    match name, arguments.args:
-        case "__init__", _:
-            objects.fill(m, receiver, arguments, place)
-            return NONE
-        case "__getitem__", (key,):
-            found = sequences.lookup(m.entries(held), key)
-            return UNKNOWN if found is None else found
-        case "__setitem__", (key, value):
-            m.put_entries(held.address, sequences.updated(m.entries(held), sequences.entry(key, value)))
-            return NONE
-        case _:
-            return python.method(m, held, name, arguments, place)
+    if name == "__init__":
+        objects.fill(m, receiver, arguments, place)
+        return NONE
+    return containers.dict_method(m, Dict(receiver.address), name, arguments, place)
 
 
 def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Value:

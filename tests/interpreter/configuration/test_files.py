@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mplint.interpreter.program import Program
+from mplint.interpreter.values import HALF_POLICIES
 from mplint.interpreter.worlds import run_script
 from mplint.project.modules import Project
 
-HALF = {"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"}
 SETTER = """
 import configparser
 import json
@@ -34,7 +34,7 @@ def half(folder: Path, program: str, **files: str) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     worlds = run_script(Program(Project.at(folder)), folder / "main.py", "3")
-    return any(policy.name in HALF for world in worlds for policy in world.policies)
+    return any(policy.name in HALF_POLICIES for world in worlds for policy in world.policies)
 
 
 FILES = {
@@ -42,6 +42,7 @@ FILES = {
     "b_yaml": "x: float32  # mixed_float16\n# x: mixed_float16\n",
     "c__d_json": '{"in": {"x": "mixed_float16"}, "x": "float32"}',
     "e_toml": '[in]\nx = "mixed_float16"\n',
+    "g_yaml": "x: float32\n? half\n: true\n",
     "f_ini": "[in]\nx = mixed_float16\n[on]\nx = yes\n",
 }
 
@@ -52,6 +53,8 @@ FILES = {
         ("set_policy(yaml.safe_load(open('a.yaml'))['x'])", True),
         ("set_policy(yaml.safe_load(open('a.yaml'))['in']['x'])", False),
         ("set_policy(yaml.safe_load(open('b.yaml'))['x'])", False),
+        ("if yaml.safe_load(open('b.yaml')).get('half', False):\n    set_policy('mixed_float16')", False),
+        ("if yaml.safe_load(open('g.yaml')).get('half', False):\n    set_policy('mixed_float16')", True),
         ("set_policy(yaml.load(open('a.yaml'), Loader=yaml.SafeLoader).get('x', 'float32'))", True),
         ("with open(HERE / 'a.yaml') as file:\n    config = yaml.safe_load(file)\nset_policy(config['x'])", True),
         ("with (HERE / 'a.yaml').open() as file:\n    config = yaml.safe_load(file.read())\nset_policy(config['x'])", True),
@@ -67,6 +70,10 @@ FILES = {
          "set_policy('mixed_float16' if parser.getboolean('on', 'x') else 'float32')", True),
         ("parser = configparser.ConfigParser()\nparser.read_dict({'in': {'x': 'mixed_float16'}})\nset_policy(parser['in']['x'])", True),
         ("parser = configparser.ConfigParser()\nparser.read_dict({'in': {'x': 'float32'}})\nset_policy(parser['in']['x'])", False),
+        ("parser = configparser.ConfigParser()\nparser.read('f.ini')\nparser.set('in', 'x', 'float32')\nset_policy(parser['in']['x'])",
+         False),
+        ("parser = configparser.ConfigParser()\nparser.add_section('in')\nparser.set('in', 'x', 'mixed_float16')\n"
+         "set_policy(parser.get('in', 'x'))", True),
         ("from omegaconf import OmegaConf\nset_policy(OmegaConf.load('a.yaml').x)", True),
         ("from omegaconf import OmegaConf\nset_policy(OmegaConf.load('b.yaml').x)", False),
         # which file it is, is not known
@@ -159,6 +166,18 @@ def main(argv):
 app.run(main)
 """
     assert half(tmp_path, program, configs__base_py=CONFIG.format(policy=policy)) is expected
+
+
+def test_a_flag_that_may_name_any_of_several_files(tmp_path: Path) -> None:
+    program = f"""{SETTER}
+from absl import app, flags
+from ml_collections import config_flags
+config_flags.DEFINE_config_file("config")
+app.run(lambda argv: set_policy(flags.FLAGS.config.policy))
+"""
+    full = CONFIG.format(policy="float32")
+    assert half(tmp_path, program, configs__a_py=full, configs__b_py=CONFIG.format(policy="mixed_float16"))
+    assert not half(tmp_path, program, configs__a_py=full, configs__b_py=full)
 
 
 @pytest.mark.parametrize(
