@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mplint.interpreter.exploration import explore
-from mplint.interpreter.program import Program
-from mplint.project.modules import Project
-from tests.interpreter.programs import policies
+from tests.interpreter.programs import found_in, policies
 from tests.project.trees import write
 
 HALF = "from tensorflow import keras\n\n\ndef half():\n    keras.mixed_precision.set_global_policy('mixed_float16')\n"
@@ -27,11 +24,8 @@ def net(units):
 def made(root: Path, files: Mapping[str, str]) -> dict[str, set[str | None]]:
     """The policies under which models are made, by the file."""
     write(root, {"half.py": HALF, "net.py": NET, **files})
-    project = Project.at(root)
-    found = explore(Program(project), frozenset(project.files), lambda path: ("3",))
-    assert not found.failures
     policies: dict[str, set[str | None]] = {}
-    for world in found.worlds:
+    for world in found_in(root).worlds:
         for model in world.models:
             name = model.place.source.path.relative_to(root).as_posix()
             policies.setdefault(name, set()).add(model.policy.name)

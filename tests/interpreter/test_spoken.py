@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mplint.interpreter.exploration import explore
-from mplint.interpreter.program import Program
 from mplint.interpreter.spoken import Spoken
 from mplint.project.modules import Project
-from tests.interpreter.programs import ROOT
+from tests.interpreter.programs import ROOT, found_in
 from tests.project.trees import write
 
 
@@ -95,6 +93,10 @@ NOT: Mapping[str, tuple[str, str]] = {
         "from tensorflow import keras\n\n@keras.utils.register_keras_serializable()\ndef net():\n    pass\n",
     ),
     "documented by a call": ("import nets\n", NETS + "\nsetattr(net, '__doc__', '')\n"),
+    "as another program starts, the other way around": (
+        "import nets\n",
+        NETS + "\nif '__main__' == __name__:\n    f = net\n",
+    ),
     "as another program starts": ("import nets\n", NETS + "\nif __name__ == '__main__':\n    f = net\n"),
     "in another module that is asked": ("import nets, half\nf = getattr(half, name)\n", NETS),
     "in an object that is asked": ("import nets\nclass A:\n    def f(self):\n        getattr(self, name)\n", NETS),
@@ -138,11 +140,8 @@ def {0}(units=3):
 def policies(root: Path, **files: str) -> dict[str, set[str | None]]:
     """The policies under which each function of `nets` makes a model."""
     write(root, {"nets.py": NET.format("first") + NET.format("second"), **{f"{n}.py": t for n, t in files.items()}})
-    project = Project.at(root)
-    found = explore(Program(project), frozenset(project.files), lambda path: ("3",))
-    assert not found.failures
     made: dict[str, set[str | None]] = {}
-    for world in found.worlds:
+    for world in found_in(root).worlds:
         for model in world.models:
             made.setdefault(world.entry, set()).add(model.policy.name)
     return made
