@@ -16,7 +16,7 @@ from typing import Final
 
 from mplint.project.modules import Project
 from mplint.source.file import SourceError
-from mplint.source.lexer import Kind, strings_and_comments, with_pieces
+from mplint.source.lexer import CONTINUATION, Kind, strings_and_comments, with_pieces
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _DEFINITION: Final = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
@@ -38,7 +38,6 @@ _STATEMENTS: Final = frozenset(
 _OF_KERAS: Final = frozenset({"keras", "tf_keras", "keras_core", "tensorflow"})
 _NO_REGISTRIES: Final = _OF_KERAS | sys.stdlib_module_names
 """Packages whose decorators put nothing where a program finds it by a name of its own."""
-_CONTINUATION: Final = re.compile(r"\\(?:\r\n?|\n)")
 _OPENING: Final = re.compile(r"[(\[{]")
 _CLOSING: Final = re.compile(r"[)\]}]")
 
@@ -334,7 +333,7 @@ def _bare(text: str) -> str:
             case Kind.COMMENT:
                 return ""
 
-    return _CONTINUATION.sub(" ", with_pieces(text, strings_and_comments(text), kept))
+    return CONTINUATION.sub(" ", with_pieces(text, strings_and_comments(text), kept))
 
 
 def _logical_lines(code: str) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mplint.project.dynamic import named_at_run_time
-from mplint.source.lexer import Kind, Piece, strings_and_comments, with_pieces
+from mplint.source.lexer import CONTINUATION, Kind, Piece, strings_and_comments, with_pieces
 
 _IMPORT = re.compile(
     r"(?:^|[;:])(?P<indent>[ \t\f]*)"
@@ -17,7 +17,6 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _FOR_TYPE_CHECKERS = re.compile(r"^(?P<indent>[ \t]*)if[ \t]+(?:\w+\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
-_CONTINUATION = re.compile(r"\\(?:\r\n?|\n)")
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def imports_of(text: str) -> tuple[Import, ...]:
 def code_alone(text: str, pieces: list[Piece]) -> str:
     """`text` without its comments, its strings emptied (`pieces` are both), and its continued lines joined."""
     code = with_pieces(text, pieces, lambda kind, _: "" if kind is Kind.COMMENT else "''")
-    return _CONTINUATION.sub(" ", code)
+    return CONTINUATION.sub(" ", code)
 
 
 def _statements(code: str) -> Iterator[Import]:

@@ -42,6 +42,9 @@ _PREFIXES = frozenset(["", "b", "u", "r", "br", "rb", "f", "fr", "rf", "t", "tr"
 _LITERAL_PART = re.compile(r"\\N\{[^{}\r\n]*\}|\\(?:\r\n|[^{}])|\{\{|\}\}|[{}\"'\r\n]")
 _FIELD_PART = re.compile(r"#[^\r\n]*|[A-Za-z]{0,3}(?:\"{3}|'{3}|\"|')|[()\[\]{}:]|!=")
 
+CONTINUATION: Final = re.compile(r"\\(?:\r\n?|\n)")
+"""Between two lines of code that are one."""
+
 _MAX_NESTING = 100
 """F-strings inside f-strings; Python stops at 150."""
 

@@ -78,6 +78,7 @@ GETS_AT_IT: Mapping[str, tuple[str, str]] = {
         "import gin\nimport nets\ngin.parse_config_file(name)\n",
         "import gin\n\n@gin.configurable\ndef net():\n    pass\n",
     ),
+    "by getattr behind a star": ("import nets\nf = getattr(nets, name)()\n", "from more import *\n"),
 }
 
 NOT: Mapping[str, tuple[str, str]] = {
@@ -92,6 +93,15 @@ NOT: Mapping[str, tuple[str, str]] = {
         "import nets\nfrom tensorflow import keras\nkeras.Model()\n",
         "from tensorflow import keras\n\n@keras.utils.register_keras_serializable()\ndef net():\n    pass\n",
     ),
+    "under a decorator of the project": (
+        "import nets\nfrom half import fast\nf = [fast]\n",
+        "from half import fast\n\n@fast\ndef net():\n    pass\n",
+    ),
+    "below an abstract class": (
+        "import nets\nf = [nets.Base]\n",
+        "import abc\n\nclass Base(metaclass=abc.ABCMeta):\n    pass\n\nclass net(Base):\n    pass\n",
+    ),
+    "among what a module offers": ("import nets\n__all__ = ['f']\n", NETS + "\n__all__ = ['net']\n"),
     "documented by a call": ("import nets\n", NETS + "\nsetattr(net, '__doc__', '')\n"),
     "as another program starts, the other way around": (
         "import nets\n",
