@@ -115,6 +115,14 @@ def test_packages_are_imported_before_a_module_that_is_run_with_m(tmp_path: Path
     assert made(tmp_path, files)["lab/net.py"] == {"mixed_float16"}
 
 
+def test_a_module_that_sets_a_policy_is_not_taken_for_one_of_several(tmp_path: Path) -> None:
+    main = "import importlib, sys\nimport net\nimportlib.import_module('job_' + sys.argv[1])\nnet.net(2)\n"
+    files = {"main.py": main, "job_a.py": "import half\nhalf.half()\n", "job_b.py": ""}
+    assert made(tmp_path / "calls", files)["net.py"] == {"mixed_float16"}
+    files["job_a.py"] = HALF + "\nhalf()\n"
+    assert made(tmp_path / "sets", files)["net.py"] == {"float32"}
+
+
 def test_a_method_that_decorates_registers(tmp_path: Path) -> None:
     registry = "class Registry(dict):\n    def register(self, cls):\n        KNOWN['x'] = cls\n        return cls\n\n"
     registry += "KNOWN = {}\nREGISTRY = Registry()\n"
