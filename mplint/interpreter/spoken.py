@@ -16,7 +16,7 @@ from typing import Final
 
 from mplint.project.modules import Project
 from mplint.source.file import SourceError
-from mplint.source.lexer import Kind, strings_and_comments
+from mplint.source.lexer import CONTINUATION, Kind, strings_and_comments, with_pieces
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _DEFINITION: Final = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
@@ -25,12 +25,12 @@ _IMPORTED: Final = re.compile(r"(\*|[\w.]+)(?:\s+as\s+(\w+))?")
 _ASSIGNED: Final = re.compile(r"(?P<targets>[\w.]+(?:\s*,\s*[\w.]+)*)\s*(?:\[|:(?!=)|=(?!=)|[-+|]=)")
 _METHOD: Final = re.compile(r"(?P<targets>[A-Za-z_]\w*)(?:\.\w+)+\s*\(")
 _CALL: Final = re.compile(r"(?P<called>[A-Za-z_]\w*)\s*\(")
-_MAIN: Final = re.compile(r"if\b.*__name__.*__main__")
+_MAIN: Final = re.compile(r"if\b(?=.*__name__).*__main__")
 _NAMED: Final = re.compile(r"[A-Za-z_][\w.:]{0,99}")
 """A string that may name something: `"Net"`, `"nets.rows:Net"`."""
 _LOOKUP: Final = re.compile(
     r"\bgetattr\(\s*(?P<got>[\w.]+)\s*,\s*(?!['\"])|(?P<own>\b(?:globals|eval|exec)\(|\bsys\.modules\b)"
-    r"|\b(?P<of>[\w.]+)\.__dict__\b|\b(?:vars|dir|getmembers)\(\s*(?P<vars>[\w.]+)\s*[,)]|(?P<importer>\b(?:import_module|__import__)\()"
+    r"|(?<![\w.])\.?(?P<of>\w[\w.]*)\.__dict__\b|\b(?:vars|dir|getmembers)\(\s*(?P<vars>[\w.]+)\s*[,)]|(?P<importer>\b(?:import_module|__import__)\()"
 )
 _STATEMENTS: Final = frozenset(
     {"if", "elif", "else", "for", "while", "with", "try", "except", "finally", "assert", "del", "return", "raise"}
@@ -322,18 +322,18 @@ def _piece(code: str) -> _Piece:
 
 def _bare(text: str) -> str:
     """`text` without comments and strings, but for those that may name something."""
-    kept: list[str] = []
-    position = 0
-    for kind, start, end in strings_and_comments(text):
-        inner = text[start:end].strip("'\"")
-        kept.append(text[position:start])
-        if kind is Kind.STRING:
-            kept.append(f"'{inner}'" if _NAMED.fullmatch(inner) else "''")
-        elif kind is Kind.FORMATTED:
-            kept.append("f()")
-        position = end
-    kept.append(text[position:])
-    return "".join(kept).replace("\\\n", " ")
+
+    def kept(kind: Kind, piece: str) -> str:
+        inner = piece.strip("'\"")
+        match kind:
+            case Kind.STRING:
+                return f"'{inner}'" if _NAMED.fullmatch(inner) else "''"
+            case Kind.FORMATTED:
+                return "f()"
+            case Kind.COMMENT:
+                return ""
+
+    return CONTINUATION.sub(" ", with_pieces(text, strings_and_comments(text), kept))
 
 
 def _logical_lines(code: str) -> Iterator[tuple[int, str]]:

@@ -6,12 +6,15 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Final
 
 from mplint.source.lexer import Piece, is_code
 
-_MAX_LENGTH = 2000
-_MAX_CLOSINGS = 30
-_MAX_ASSIGNMENTS = 8
+_MAX_LENGTH: Final = 2000
+_MAX_CLOSINGS: Final = 30
+_MAX_ASSIGNMENTS: Final = 8
 
 
 def calls(text: str, pieces: list[Piece], function: re.Pattern[str]) -> Iterator[ast.Call]:
@@ -35,17 +38,14 @@ def _call(text: str, start: int, end: int) -> ast.Call | None:
     return None
 
 
-def assigned(text: str, name: str) -> Iterator[ast.expr]:
+@lru_cache(maxsize=64)  # what it is asked for while one text is read
+def assigned(text: str, name: str) -> tuple[ast.expr, ...]:
     """What is assigned to the variable `name` anywhere in `text`, where it stands on one line."""
     pattern = re.compile(
         rf"^[ \t]*{re.escape(name)}[ \t]*(?::[^=\r\n]*)?=[ \t]*(?P<value>[^=\s][^\r\n]*)", re.MULTILINE
     )
-    for count, match in enumerate(pattern.finditer(text)):
-        found = _expression(match["value"].strip())
-        if found is not None:
-            yield found
-        if count >= _MAX_ASSIGNMENTS:
-            return
+    found = (_expression(match["value"].strip()) for match in islice(pattern.finditer(text), _MAX_ASSIGNMENTS))
+    return tuple(value for value in found if value is not None)
 
 
 def _expression(text: str) -> ast.expr | None:

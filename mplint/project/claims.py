@@ -45,8 +45,9 @@ _SWITCH = re.compile(
     r"""|(?<![\w'"])TF_USE_LEGACY_KERAS\s*=\s*['"](?P<keyword>\w+)['"]"""
 )
 _SWITCH_BEHIND_GUARD = re.compile(
-    r"""\b(?:tf|tensorflow)\.(?:__version__|version\.VERSION)[^\n]*:[ \t]*\n"""
-    r"""(?:[^\n]*\n){0,2}?[^\n]*['"]TF_USE_LEGACY_KERAS['"]"""
+    r"""^(?=[^\n]*\b(?:tf|tensorflow)\.(?:__version__|version\.VERSION))[^\n]*:[ \t]*\n"""
+    r"""(?:[^\n]*\n){0,2}?[^\n]*['"]TF_USE_LEGACY_KERAS['"]""",
+    re.MULTILINE,
 )
 _READ = re.compile(r"""(?:\.get|getenv)\(\s*$""")
 _ON, _OFF = frozenset(["1", "true"]), frozenset(["0", "false"])
@@ -79,7 +80,6 @@ _OPTIMIZER_CALL = re.compile(
 _KEYWORD = re.compile(r"(?<![\w.])(\w+)[ \t]*=(?!=)")
 _IMPORT_ERROR = re.compile(r"\bexcept\b[^:\n]{0,200}(?:ImportError|ModuleNotFoundError)|\bexcept(?:\s+Exception)?\s*:")
 
-
 _BODY = r"(?:(?P=indent)[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n)"
 _TRY = re.compile(
     rf"^(?P<indent>[ \t]*)try[ \t]*:[^\n]*\n{_BODY}+"
@@ -89,14 +89,14 @@ _TRY = re.compile(
 _OF_IMPORT = re.compile(r"ImportError|ModuleNotFoundError|\bException\b|^[ \t]*$")
 _OF_ATTRIBUTE = re.compile(rf"AttributeError|{_OF_IMPORT.pattern}")
 _BY_VERSION = re.compile(
-    rf"^(?P<indent>[ \t]*)if\b[^\n]*(?:version|VERSION|hasattr)[^\n]*:[ \t]*\n{_BODY}+"
+    rf"^(?P<indent>[ \t]*)if\b(?=[^\n]*(?:version|VERSION|hasattr))[^\n]*:[ \t]*\n{_BODY}+"
     rf"(?:(?P=indent)el(?:if\b[^\n]*|se[ \t]*):[ \t]*\n{_BODY}+)*",
     re.MULTILINE,
 )
 _LEAVES = re.compile(r"^\s*raise\b|\b(?:sys\.)?exit\(", re.MULTILINE)
 _CHOICE = re.compile(
-    r"^(?P<indent>[ \t]*)if\b[^\n]*__version__[^\n]*:[ \t]*\n(?P<first>(?:(?P=indent)[ \t]+\S[^\n]*\n|[ \t]*\n)+)"
-    r"(?P=indent)else[ \t]*:[ \t]*\n(?P<second>(?:(?P=indent)[ \t]+\S[^\n]*(?:\n|\Z)|[ \t]*\n)+)",
+    rf"^(?P<indent>[ \t]*)if\b(?=[^\n]*__version__)[^\n]*:[ \t]*\n(?P<first>{_BODY}+)"
+    rf"(?P=indent)else[ \t]*:[ \t]*\n(?P<second>{_BODY}+)",
     re.MULTILINE,
 )
 
@@ -121,6 +121,7 @@ class Claims:
 
 def claims_of(text: str) -> Claims:
     """The claims of a file's text, found without parsing it."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     pieces = list(strings_and_comments(text))
     code = code_alone(text, pieces)
     imports = imports_of(text)

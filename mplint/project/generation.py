@@ -156,12 +156,7 @@ class _Judge:
 
     def _contradicted(self, path: Path, found: Evidence) -> Evidence | None:
         """Evidence of None where a file that this one imports, itself or through others, imports the other Keras."""
-        together, waiting = {path}, [path]
-        while waiting:
-            fresh = self._project.imports(waiting.pop()) - together
-            together |= fresh
-            waiting.extend(fresh)
-        for other in sorted(together - {path}):
+        for other in sorted(self._project.closure(path) - {path}):
             theirs = self._claims(other)
             for generation, what in theirs.imported.items() if theirs.guarded is None else ():
                 if generation != found.generation:

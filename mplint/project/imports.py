@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mplint.project.dynamic import named_at_run_time
-from mplint.source.lexer import Kind, Piece, strings_and_comments
+from mplint.source.lexer import CONTINUATION, Kind, Piece, strings_and_comments, with_pieces
 
 _IMPORT = re.compile(
     r"(?:^|[;:])(?P<indent>[ \t\f]*)"
@@ -17,7 +17,6 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _FOR_TYPE_CHECKERS = re.compile(r"^(?P<indent>[ \t]*)if[ \t]+(?:\w+\.)?TYPE_CHECKING[ \t]*:", re.MULTILINE)
-_CONTINUATION = re.compile(r"\\(?:\r\n?|\n)")
 
 
 @dataclass(frozen=True)
@@ -50,15 +49,8 @@ def imports_of(text: str) -> tuple[Import, ...]:
 
 def code_alone(text: str, pieces: list[Piece]) -> str:
     """`text` without its comments, its strings emptied (`pieces` are both), and its continued lines joined."""
-    code: list[str] = []
-    position = 0
-    for kind, start, end in pieces:
-        code.append(text[position:start])
-        if kind is not Kind.COMMENT:
-            code.append("''")
-        position = end
-    code.append(text[position:])
-    return _CONTINUATION.sub(" ", "".join(code))
+    code = with_pieces(text, pieces, lambda kind, _: "" if kind is Kind.COMMENT else "''")
+    return CONTINUATION.sub(" ", code)
 
 
 def _statements(code: str) -> Iterator[Import]:

@@ -46,7 +46,7 @@ _LOCKED_YAML = re.compile(
 _INCLUDE = re.compile(r"^[ \t]*(?:-r|--requirement|-c|--constraint)[ \t=]*(?P<path>[^\s#]+)", re.MULTILINE)
 
 _CELL_INSTALL = re.compile(
-    r"""(?:"|\\n)\s*[!%]\s*(?:\S+ +-m +|uv +)?(?:pip3?|conda|mamba) +install +(?P<what>(?:[^"\\\r\n]|\\")*)"""
+    r"""(?:"|\\n)\s*[!%]\s*(?:\S{1,200} +-m +|uv +)?(?:pip3?|conda|mamba) +install +(?P<what>(?:[^"\\\r\n]|\\")*)"""
 )
 _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba|micromamba)[ \t]+install[ \t]+(?P<what>[^\r\n]*)")
 _IMAGE = re.compile(

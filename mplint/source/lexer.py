@@ -10,7 +10,8 @@ from __future__ import annotations
 import enum
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 
 class Kind(enum.Enum):
@@ -22,7 +23,7 @@ class Kind(enum.Enum):
     """An f-string or t-string, with everything in its replacement fields."""
 
 
-_REST = {
+_REST: Final = {
     '"': r'[^"\\\r\n]*(?:\\(?:\r\n|[\s\S])[^"\\\r\n]*)*"?',
     "'": r"[^'\\\r\n]*(?:\\(?:\r\n|[\s\S])[^'\\\r\n]*)*'?",
     '"""': r'[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*(?:""")?',
@@ -31,13 +32,18 @@ _REST = {
 """From behind the opening quote to behind the closing one; to the end of the line, or text, where it is missing."""
 
 # The alternatives begin with three characters only, so that searching skips everything else at the speed of memchr.
-_PIECE = re.compile("#[^\\r\\n]*|" + "|".join(quote + _REST[quote] for quote in ('"""', "'''", '"', "'")))
+PLAIN_STRING: Final = "|".join(quote + _REST[quote] for quote in ('"""', "'''", '"', "'"))
+"""A string that is not formatted, without its prefix."""
+_PIECE = re.compile(f"#[^\\r\\n]*|{PLAIN_STRING}")
 _END = {quote: re.compile(rest) for quote, rest in _REST.items()}
 
 _PREFIXES = frozenset(["", "b", "u", "r", "br", "rb", "f", "fr", "rf", "t", "tr", "rt"])
 
 _LITERAL_PART = re.compile(r"\\N\{[^{}\r\n]*\}|\\(?:\r\n|[^{}])|\{\{|\}\}|[{}\"'\r\n]")
 _FIELD_PART = re.compile(r"#[^\r\n]*|[A-Za-z]{0,3}(?:\"{3}|'{3}|\"|')|[()\[\]{}:]|!=")
+
+CONTINUATION: Final = re.compile(r"\\(?:\r\n?|\n)")
+"""Between two lines of code that are one."""
 
 _MAX_NESTING = 100
 """F-strings inside f-strings; Python stops at 150."""
@@ -71,6 +77,16 @@ def is_code(pieces: Sequence[Piece], offset: int) -> bool:
     return before == 0 or pieces[before - 1][2] <= offset
 
 
+def with_pieces(text: str, pieces: Iterable[Piece], instead: Callable[[Kind, str], str]) -> str:
+    """`text` with something `instead` of each of `pieces`, in order; it is given their kind and text."""
+    parts: list[str] = []
+    position = 0
+    for kind, start, end in pieces:
+        parts += (text[position:start], instead(kind, text[start:end]))
+        position = end
+    return "".join((*parts, text[position:]))
+
+
 def _start(piece: Piece) -> int:
     return piece[1]
 
@@ -84,7 +100,8 @@ def _prefix(text: str, quote: int) -> str:
     return prefix if prefix in _PREFIXES else ""
 
 
-def _end_of_plain(text: str, position: int, quote: str) -> int:
+def end_of_string(text: str, position: int, quote: str) -> int:
+    """The end of a string whose opening quote ends at `position`: of its line, or the text, where it is not closed."""
     match = _END[quote].match(text, position)
     return position if match is None else match.end()
 
@@ -92,7 +109,7 @@ def _end_of_plain(text: str, position: int, quote: str) -> int:
 def _end_of_formatted(text: str, position: int, quote: str, *, raw: bool, nesting: int) -> int:
     """The end of an f-string whose opening quote ends at `position`."""
     if nesting > _MAX_NESTING:
-        return _end_of_plain(text, position, quote)
+        return end_of_string(text, position, quote)
     fields = 0  # how many replacement fields are open: a format specification may hold further ones
     while (match := _LITERAL_PART.search(text, position)) is not None:
         part = match[0]
@@ -127,7 +144,7 @@ def _end_of_field(text: str, position: int, nesting: int) -> tuple[int, bool]:
             if "f" in prefix or "t" in prefix:
                 position = _end_of_formatted(text, position, quote, raw="r" in prefix, nesting=nesting + 1)
             else:
-                position = _end_of_plain(text, position, quote)
+                position = end_of_string(text, position, quote)
         elif part in "([{":
             depth += 1
         elif part == "}" and depth == 0:

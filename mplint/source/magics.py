@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from mplint.source.lexer import end_of_string
+
 _CELL: Final = re.compile(r"%%(?P<name>[\w.]*)(?P<help>\?)?")
 _PYTHON_CELLS: Final = frozenset(
     {"capture", "debug", "heat", "local", "lprun", "memit", "mprun", "prun", "pyinstrument", "scalene", "snakeviz",
@@ -36,14 +38,7 @@ _PROMPTS: Final = (
     (re.compile(r"In \[\d+\]: ?"), re.compile(r"(?:In \[\d+\]|\s*\.{3,}): ?")),
 )
 """Prompts that were pasted in with the code: of the first line, and of any."""
-_QUOTED: Final = {
-    "'": re.compile(r"[^'\\\r\n]*(?:\\(?:\r\n|[\s\S])[^'\\\r\n]*)*'?"),
-    '"': re.compile(r'[^"\\\r\n]*(?:\\(?:\r\n|[\s\S])[^"\\\r\n]*)*"?'),
-    "'''": re.compile(r"[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*(?:''')?"),
-    '"""': re.compile(r'[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*(?:""")?'),
-}
-"""From behind an opening quote to behind the closing one; to the end where it is missing."""
-_TOKEN: Final = re.compile(r"#[^\r\n]*|'''|\"\"\"|['\"]|[()\[\]{}]|[-+*/%@&|^<>!:=]*=|\S")
+_TOKEN: Final = re.compile(r"#[^\r\n]*|'''|\"\"\"|['\"]|[()\[\]{}]|[-+*/%@&|^<>!:=]{0,3}=|\S")
 
 
 def masked(lines: Sequence[str]) -> list[str]:
@@ -55,41 +50,56 @@ def masked(lines: Sequence[str]) -> list[str]:
     an indentation, or prompts.
     """
     lines = [line[len(prefix) :] for line, prefix in zip(lines, prefixes(lines), strict=True)]
-    # Colab lets a title stand first
-    first = next((place for place, line in enumerate(lines) if line.strip() and line[:2] != "#@"), len(lines))
-    if len(lines) == 1 and _AUTOMATIC.match(lines[0]) and not _is_python(lines[0]):
+    head: list[str] = []
+    while True:
+        # Colab lets a title stand first
+        first = next((place for place, line in enumerate(lines) if line.strip() and line[:2] != "#@"), len(lines))
+        cell = _CELL.match(lines[first]) if first < len(lines) else None
+        if cell is None:
+            return [*head, *_without_cell_magics(lines, first)]
+        head += [*lines[:first], _comment(lines[first])]
+        lines = lines[first + 1 :]  # a cell of its own
+        if not cell["help"] and cell["name"] not in _PYTHON_CELLS:
+            return [*head, *map(_comment, lines)]
+
+
+def _without_cell_magics(lines: list[str], first: int) -> list[str]:
+    """The lines of a cell, whose code begins at the place `first`, as Python."""
+    if len(lines) == 1 and _AUTOMATIC.match(lines[0]) and not is_python(lines[0]):
         lines = [f"%{lines[0]}"]
-    cell = _CELL.match(lines[first]) if first < len(lines) else None
-    if cell is None:
-        found = list(_statements(lines))
-        if first < len(lines) and _LANGUAGE.match(lines[first]) and not _is_python("".join(found)):
-            return [*lines[:first], *map(_comment, lines[first:])]
-        return found
-    head = [*lines[:first], _comment(lines[first])]
-    if not cell["help"] and cell["name"] not in _PYTHON_CELLS:
-        return [*head, *map(_comment, lines[first + 1 :])]
-    return [*head, *masked(lines[first + 1 :])]
+    found = list(_statements(lines))
+    if first < len(lines) and _LANGUAGE.match(lines[first]) and not is_python("".join(found)):
+        return [*lines[:first], *map(_comment, lines[first:])]
+    return found
 
 
 def prefixes(lines: Sequence[str]) -> list[str]:
     """What stands in front of the Python of each line: the indentation of the first line with code, or prompts."""
-    begin = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
-    first, second = [*lines[begin : begin + 2], "", ""][:2]
-    outer = first[: len(first) - len(first.lstrip(" \t"))]
-    if first.startswith("%%", len(outer)):  # what follows is a cell of its own
-        head = [line[: len(outer)] if line.startswith(outer) else "" for line in lines[: begin + 1]]
-        rest = [line.removeprefix(outer) for line in lines[begin + 1 :]]
-        taken = [line[: len(line) - len(short)] for line, short in zip(lines[begin + 1 :], rest, strict=True)]
-        return [*head, *(one + other for one, other in zip(taken, prefixes(rest), strict=True))]
-    found = [outer if line.startswith(outer) else "" for line in lines]
-    for initial, prompt in _PROMPTS:
-        if not initial.match(first, len(outer)) and not prompt.match(second, len(outer)):
-            continue
-        for place, line in enumerate(lines):
-            match = prompt.match(line, len(found[place]))
-            if match is not None:
-                found[place] = line[: match.end()]
-    return found
+    found, left = [""] * len(lines), list(lines)
+    begin = 0
+
+    def take(number: int, prefix: str) -> None:
+        found[number] += prefix
+        left[number] = left[number].removeprefix(prefix)
+
+    while True:
+        place = next((place for place in range(begin, len(left)) if left[place].strip()), len(left))
+        first, second = [*left[place : place + 2], "", ""][:2]
+        outer = first[: len(first) - len(first.lstrip(" \t"))]
+        for number in range(begin, len(left)) if outer else ():
+            if left[number].startswith(outer):
+                take(number, outer)
+        first, second = first.removeprefix(outer), second.removeprefix(outer)
+        for initial, prompt in _PROMPTS:
+            if not initial.match(first) and not prompt.match(second):
+                continue
+            for number in range(begin, len(left)):
+                match = prompt.match(left[number])
+                if match is not None:
+                    take(number, match[0])
+        if place == len(left) or not left[place].startswith("%%"):
+            return found
+        begin = place + 1  # what follows is a cell of its own
 
 
 def _statements(lines: Sequence[str]) -> Iterator[str]:
@@ -140,7 +150,7 @@ class _Statement:
         while (match := _TOKEN.search(line, at)) is not None:
             token, at = match[0], match.end()
             self.ends_in_code = token[0] != "#"
-            if token in _QUOTED:
+            if token[0] in "'\"":
                 self.ends_in_code = False
                 at = self._string(line, at, token)
             elif token in "([{":
@@ -154,8 +164,7 @@ class _Statement:
 
     def _string(self, line: str, at: int, quote: str) -> int:
         """Behind a string that is open at `at`, which may go on on the next line."""
-        match = _QUOTED[quote].match(line, at)
-        end = match.end() if match is not None else at
+        end = end_of_string(line, at, quote)
         closed = line[at:end].endswith(quote) and not line[at : end - len(quote)].endswith("\\")
         goes_on = len(quote) == 3 or line[:end].endswith(("\\\n", "\\\r\n"))
         self.quote = "" if closed or not goes_on else quote
@@ -181,12 +190,13 @@ def _as_python(line: str, statement: _Statement) -> str | None:
         file = run["file"].strip("'\"")
         return f"{indent}get_ipython().run_line_magic(\"run\", '{file}'{options}){end}"
     timed = _OPTIONS.fullmatch(match["rest"].rstrip("\r\n")) if magic in _TIMED else None
-    if timed is not None and _is_python(timed["statement"]):
+    if timed is not None and is_python(timed["statement"]):
         return f"{indent}{timed['statement']}{end}"
     return f"{indent}pass{end}"
 
 
-def _is_python(text: str) -> bool:
+def is_python(text: str) -> bool:
+    """Whether the text of a cell, without magics, is Python that the Python which runs mplint understands."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

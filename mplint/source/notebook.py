@@ -6,10 +6,8 @@ belong to a changed line stays as it is.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from bisect import bisect_right
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from mplint.source.file import Location, ParseFault, SourceError, SourceFile, Syntax
-from mplint.source.magics import masked, prefixes
+from mplint.source.magics import is_python, masked, prefixes
 
 SUFFIX: Final = ".ipynb"
 
@@ -118,9 +116,9 @@ class Notebook(SourceFile):
         row, column = self.position(offset)
         if not self._cells:
             return Location(None, row, column)
-        cell, first = self._at(row)
-        if 0 <= row - first < len(cell.lines):  # what the program is without
-            magic = cell.magic(row - first, self._masked[self._cells.index(cell)][row - first])
+        cell, first, lines = self._at(row)
+        if 0 <= row - first < len(lines):  # what the program is without
+            magic = cell.magic(row - first, lines[row - first])
             column += len(magic[1]) * (column > magic[0]) + len(cell.prefixes[row - first])
         return Location(cell.number, row - first + 1, column)
 
@@ -128,20 +126,20 @@ class Notebook(SourceFile):
         """The line as it stands in its cell."""
         if not self._cells:
             return self.line(row)
-        cell, first = self._at(row)
+        cell, first, _ = self._at(row)
         return cell.lines[row - first].rstrip("\r\n") if 0 <= row - first < len(cell.lines) else self.line(row)
 
     def rows_together(self, row: int) -> tuple[int, int]:
         """The first and the last row of the program that stand in one cell with `row`."""
         if not self._cells:
             return super().rows_together(row)
-        cell, first = self._at(row)
+        cell, first, _ = self._at(row)
         return first, first + len(cell.lines) - 1
 
-    def _at(self, row: int) -> tuple[_Cell, int]:
-        """The cell that a row of the program stands in, and the row of its first line."""
+    def _at(self, row: int) -> tuple[_Cell, int, Sequence[str]]:
+        """The cell that a row of the program stands in, the row of its first line, and its lines in the program."""
         index = bisect_right(self._starts, row) - 1
-        return self._cells[index], self._starts[index] + 1
+        return self._cells[index], self._starts[index] + 1, self._masked[index]
 
 
 _Line = tuple[int | None, str]
@@ -240,15 +238,12 @@ def _raw_lines(inner: str) -> list[str]:
 
 def _fault(path: Path, text: str) -> Syntax | None:
     """Why the text of a cell is no Python; such a cell fails alone, and the others run."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        try:  # which knows the syntax of newer versions, too
-            _ = SourceFile(path, text).module
-        except ParseFault as fault:
-            return fault.syntax
+    if is_python(text):
+        return None
+    try:  # which knows the syntax of newer versions, too
+        _ = SourceFile(path, text).module
+    except ParseFault as fault:
+        return fault.syntax
     return None
 
 

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from keyword import iskeyword
 from typing import Final
 
-from mplint.source.lexer import is_code, strings_and_comments
+from mplint.source.lexer import PLAIN_STRING, is_code, strings_and_comments
 
 _LONG: Final = 1 << 16
 """A display of fewer characters is read."""
-_STRING: Final = (
+_CLOSED: Final = (
     r"[bBrRuU]{0,2}(?:'''(?s:.*?)'''|\"\"\"(?s:.*?)\"\"\""
     r"|'(?:[^'\\\r\n]|\\(?s:.))*'|\"(?:[^\"\\\r\n]|\\(?s:.))*\")"
 )
-_DATA: Final = re.compile(rf"(?:[\s,:+\-]+|\.?\d[\w.]*|{_STRING}|#[^\r\n]*|(?:None|True|False)\b){{1,256}}")
-_ITEM: Final = re.compile(rf"\s+|#[^\r\n]*|{_STRING}|[+\-\d][\w.]*|None|True|False")
-_OTHER: Final = re.compile(rf"(?:[^\[({{'\"#]+|{_STRING}|#[^\r\n]*){{1,256}}")
+"""A string that ends: with any other there is a mistake in a display, which must be found."""
+_DATA: Final = re.compile(rf"(?:[\s,:+\-]+|\.?\d[\w.]*|{_CLOSED}|#[^\r\n]*|(?:None|True|False)\b){{1,256}}")
+_ITEM: Final = re.compile(rf"\s+|#[^\r\n]*|{_CLOSED}|[+\-\d][\w.]*|None|True|False")
+_OTHER: Final = re.compile(rf"(?:[^\[({{'\"#]+|{PLAIN_STRING}|#[^\r\n]*){{1,256}}")
 _CLOSES: Final = {"[": "]", "(": ")", "{": "}"}
 _BEFORE: Final = re.compile(r"(?:(?P<name>\w+)|[\])}'\"])[ \t]*$")
 

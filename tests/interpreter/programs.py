@@ -5,15 +5,24 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
 from mplint.interpreter.values import HALF_POLICIES, Choice, Const, Dict, List, Tuple, Unknown, Value
 from mplint.interpreter.world import World
-from mplint.interpreter.worlds import run_script
+from mplint.interpreter.worlds import Exploration, run_script
 from mplint.project.modules import Project
 
 ROOT = Path("/program")
 SETTER = "from tensorflow import keras\nset_policy = keras.mixed_precision.set_global_policy\n"
 """How the programs of the tests below begin that set a policy."""
+
+
+def found_in(root: Path) -> Exploration:
+    """What is found in all files below `root`, which is written for Keras 3."""
+    project = Project.at(root)
+    found = explore(Program(project), frozenset(project.files), lambda path: ("3",))
+    assert not found.failures
+    return found
 
 
 def worlds(generation: str = "3", **files: str) -> tuple[Program, list[World]]:

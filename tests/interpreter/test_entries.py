@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mplint.interpreter.exploration import explore
-from mplint.interpreter.program import Program
-from mplint.project.modules import Project
-from tests.interpreter.programs import policies
+from tests.interpreter.programs import found_in, policies
 from tests.project.trees import write
 
 HALF = "from tensorflow import keras\n\n\ndef half():\n    keras.mixed_precision.set_global_policy('mixed_float16')\n"
@@ -27,11 +24,8 @@ def net(units):
 def made(root: Path, files: Mapping[str, str]) -> dict[str, set[str | None]]:
     """The policies under which models are made, by the file."""
     write(root, {"half.py": HALF, "net.py": NET, **files})
-    project = Project.at(root)
-    found = explore(Program(project), frozenset(project.files), lambda path: ("3",))
-    assert not found.failures
     policies: dict[str, set[str | None]] = {}
-    for world in found.worlds:
+    for world in found_in(root).worlds:
         for model in world.models:
             name = model.place.source.path.relative_to(root).as_posix()
             policies.setdefault(name, set()).add(model.policy.name)
@@ -119,6 +113,14 @@ def test_packages_are_imported_before_a_module_that_is_run_with_m(tmp_path: Path
     fit = "from .net import net\nnet(2)\n"
     files = {"lab/__init__.py": "from half import half\nhalf()\n", "lab/net.py": NET, "lab/fit.py": fit}
     assert made(tmp_path, files)["lab/net.py"] == {"mixed_float16"}
+
+
+def test_a_module_that_sets_a_policy_is_not_taken_for_one_of_several(tmp_path: Path) -> None:
+    main = "import importlib, sys\nimport net\nimportlib.import_module('job_' + sys.argv[1])\nnet.net(2)\n"
+    files = {"main.py": main, "job_a.py": "import half\nhalf.half()\n", "job_b.py": ""}
+    assert made(tmp_path / "calls", files)["net.py"] == {"mixed_float16"}
+    files["job_a.py"] = HALF + "\nhalf()\n"
+    assert made(tmp_path / "sets", files)["net.py"] == {"float32"}
 
 
 def test_a_method_that_decorates_registers(tmp_path: Path) -> None:

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mplint.interpreter.exploration import explore
-from mplint.interpreter.program import Program
-from mplint.project.modules import Project
+from tests.interpreter.programs import found_in
 from tests.project.trees import write
 
 NET = """from tensorflow import keras
@@ -27,10 +25,7 @@ def net(units=2):
 def policies(root: Path, text: str, **files: str) -> set[str | None]:
     """The policies under which the script that ends in `text` makes its model."""
     write(root, {"main.py": NET + text, **{f"{name}.py": text for name, text in files.items()}})
-    project = Project.at(root)
-    found = explore(Program(project), frozenset(project.files), lambda path: ("3",))
-    assert not found.failures
-    return {model.policy.name for world in found.worlds for model in world.models}
+    return {model.policy.name for world in found_in(root).worlds for model in world.models}
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mplint.interpreter.exploration import explore
-from mplint.interpreter.program import Program
 from mplint.interpreter.spoken import Spoken
 from mplint.project.modules import Project
-from tests.interpreter.programs import ROOT
+from tests.interpreter.programs import ROOT, found_in
 from tests.project.trees import write
 
 
@@ -80,6 +78,7 @@ GETS_AT_IT: Mapping[str, tuple[str, str]] = {
         "import gin\nimport nets\ngin.parse_config_file(name)\n",
         "import gin\n\n@gin.configurable\ndef net():\n    pass\n",
     ),
+    "by getattr behind a star": ("import nets\nf = getattr(nets, name)()\n", "from more import *\n"),
 }
 
 NOT: Mapping[str, tuple[str, str]] = {
@@ -94,7 +93,20 @@ NOT: Mapping[str, tuple[str, str]] = {
         "import nets\nfrom tensorflow import keras\nkeras.Model()\n",
         "from tensorflow import keras\n\n@keras.utils.register_keras_serializable()\ndef net():\n    pass\n",
     ),
+    "under a decorator of the project": (
+        "import nets\nfrom half import fast\nf = [fast]\n",
+        "from half import fast\n\n@fast\ndef net():\n    pass\n",
+    ),
+    "below an abstract class": (
+        "import nets\nf = [nets.Base]\n",
+        "import abc\n\nclass Base(metaclass=abc.ABCMeta):\n    pass\n\nclass net(Base):\n    pass\n",
+    ),
+    "among what a module offers": ("import nets\n__all__ = ['f']\n", NETS + "\n__all__ = ['net']\n"),
     "documented by a call": ("import nets\n", NETS + "\nsetattr(net, '__doc__', '')\n"),
+    "as another program starts, the other way around": (
+        "import nets\n",
+        NETS + "\nif '__main__' == __name__:\n    f = net\n",
+    ),
     "as another program starts": ("import nets\n", NETS + "\nif __name__ == '__main__':\n    f = net\n"),
     "in another module that is asked": ("import nets, half\nf = getattr(half, name)\n", NETS),
     "in an object that is asked": ("import nets\nclass A:\n    def f(self):\n        getattr(self, name)\n", NETS),
@@ -138,11 +150,8 @@ def {0}(units=3):
 def policies(root: Path, **files: str) -> dict[str, set[str | None]]:
     """The policies under which each function of `nets` makes a model."""
     write(root, {"nets.py": NET.format("first") + NET.format("second"), **{f"{n}.py": t for n, t in files.items()}})
-    project = Project.at(root)
-    found = explore(Program(project), frozenset(project.files), lambda path: ("3",))
-    assert not found.failures
     made: dict[str, set[str | None]] = {}
-    for world in found.worlds:
+    for world in found_in(root).worlds:
         for model in world.models:
             made.setdefault(world.entry, set()).add(model.policy.name)
     return made

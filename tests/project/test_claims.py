@@ -82,6 +82,7 @@ def test_flavors(text: str, flavors: set[Flavor]) -> None:
         ("if tf.__version__ < '2.4':\n    from tensorflow.keras.mixed_precision import experimental\n", set()),
         ("if OLD_VERSION:\n    x = 1\nelse:\n    from keras.utils import np_utils\n", set()),
         ("if OLD_VERSION:\n    x = 1\nfrom keras.utils import np_utils\n", {"2"}),
+        ("if OLD_VERSION:\r\n    x = 1\r\nelse:\r\n    from keras.utils import np_utils\r\n", set()),
     ],
 )
 def test_imports(text: str, generations: set[str]) -> None:

@@ -92,6 +92,7 @@ def test_cells_that_are_python(magic: str) -> None:
 def test_a_cell_in_a_cell() -> None:
     assert masked(["%%time\n", "%%capture\n", "  x = 1\n"]) == ["#\n", "#\n", "x = 1\n"]
     assert masked(["%%time\n", "%%bash\n", "ls\n"]) == ["#\n", "#\n", "#\n"]
+    assert masked([*["%%time\n"] * 5000, "x = 1\n"]) == [*["#\n"] * 5000, "x = 1\n"]
 
 
 @pytest.mark.parametrize("magic", ["%%bash", "%%writefile train.py", "%%html", "%%javascript", "%%python", "%%R -i x"])
@@ -117,6 +118,7 @@ def test_prompts_that_were_pasted_in() -> None:
     assert masked(cell) == ["if x:\n", "    y = 1\n", "\n", "z = ...\n"]
     assert prefixes(cell) == [">>> ", "... ", "...", ">>> "]
     assert masked(["In [1]: x = 1\n", "   ...: y = 2\n"]) == ["x = 1\n", "y = 2\n"]
+    assert prefixes(["In [1]: %%time\n", "   ...: x = 1\n"]) == ["In [1]: ", "   ...: "]
 
 
 def test_a_title_may_stand_before_a_cell_magic() -> None:

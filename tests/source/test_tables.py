@@ -40,6 +40,7 @@ def test_tables(text: str, left: str) -> None:
         "DATA = [1, 2, 3]\n",
         f"DATA = [{NUMBERS}, f(3)]\n",
         f"DATA = [{NUMBERS}\n",
+        f"DATA = [{NUMBERS} 'never closed,\n 1]\n",
         f"text = '''[{NUMBERS}]'''\n",
         f"# [{NUMBERS}".replace("\n", ""),
         f"f({NUMBERS})\nx[{NUMBERS}]\n",
