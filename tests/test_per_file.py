@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mplint.analysis import analyze, evidence_of
+from mplint.analysis import analyze
+from mplint.per_file import PerFile
 from mplint.project import generation
 from mplint.project.modules import Project
 from mplint.settings import Settings
@@ -88,8 +89,8 @@ def test_a_file_has_the_generation_that_is_configured_for_all_that_import_it(tmp
     files = {"shared.py": LIBRARY, "legacy/a.py": "import shared\n", "legacy/b.py": "import shared\n"}
     contents = {tmp_path / name: text.encode() for name, text in files.items()}
     settings = Settings(root=tmp_path, per_file_keras=(("legacy/", "2"),))
-    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    evidence = PerFile(Project(tmp_path, list(contents), contents), settings).evidence(tmp_path / "shared.py")
     assert (evidence.generation, evidence.why) == ("2", "per-file-keras says 2 for legacy/, which imports it")
     contents[tmp_path / "new.py"] = b"import shared\n"
-    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    evidence = PerFile(Project(tmp_path, list(contents), contents), settings).evidence(tmp_path / "shared.py")
     assert evidence.why != "per-file-keras says 2 for legacy/, which imports it"
