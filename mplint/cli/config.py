@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mplint.cli.options import configuration, shown_as
+from mplint.cli.project import files_of, project_of
 from mplint.cli.terminal import Progress, emit
 from mplint.errors import MplintError
 from mplint.findings import Severity
@@ -51,16 +52,13 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
 def _explained(file: Path, settings: Settings) -> list[Explanation]:
     """What is known of a file, or of the files in a folder."""
     from mplint.explanation import explain
-    from mplint.project.discovery import SUFFIXES, discover
-    from mplint.project.modules import Project
+    from mplint.project.discovery import SUFFIXES
 
     if not file.is_dir() and file.suffix not in ("", *SUFFIXES):
         raise MplintError(f"{file}: is no Python: name a file ({', '.join(SUFFIXES)}) or a folder")
-    exclude, more, git = settings.exclude, settings.extend_exclude, settings.respect_gitignore
-    targets = discover([file], settings.root, exclude=exclude, extend_exclude=more, respect_gitignore=git)
-    project = Project.at(settings.root, exclude=exclude, extend_exclude=more, respect_gitignore=git, extra=targets)
+    targets = files_of(settings, file)
     with Progress(f"mplint: reading {len(targets)} files"):
-        return explain(project, targets, settings)
+        return explain(project_of(settings, targets), targets, settings)
 
 
 def _lines(known: Explanation) -> Iterator[str]:
