@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,23 @@ def test_a_file_has_the_generation_that_is_configured_for_all_that_import_it(tmp
     settings = Settings(root=tmp_path, per_file_keras=(("legacy/", "2"),))
     evidence = PerFile(Project(tmp_path, list(contents), contents), settings).evidence(tmp_path / "shared.py")
     assert (evidence.generation, evidence.why) == ("2", "per-file-keras says 2 for legacy/, which imports it")
+    both = replace(settings, per_file_keras=(("legacy/a.py", "2"), ("legacy/b.py", "3")))
+    evidence = PerFile(Project(tmp_path, list(contents), contents), both).evidence(tmp_path / "shared.py")
+    assert evidence.generation is None
     contents[tmp_path / "new.py"] = b"import shared\n"
     evidence = PerFile(Project(tmp_path, list(contents), contents), settings).evidence(tmp_path / "shared.py")
     assert evidence.why != "per-file-keras says 2 for legacy/, which imports it"
+
+
+def test_what_is_configured_goes_before_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generation, "_installed", lambda: {"keras": "3.0.0", "tensorflow": "2.18.0"})
+    contents = {tmp_path / "shared.py": LIBRARY.encode(), tmp_path / "legacy.py": b"import shared\n"}
+    project = Project(tmp_path, list(contents), contents)
+
+    def found(**tables: str) -> str | None:
+        settings = Settings(root=tmp_path, per_file_keras=tuple(tables.items()))
+        return PerFile(project, settings).generation(tmp_path / "shared.py")
+
+    assert found() == "3"
+    assert found(**{"legacy.py": "2"}) == "2"
+    assert found(**{"shared.py": "auto"}) == "3"

@@ -122,6 +122,23 @@ def test_a_folder_has_a_line_for_each_file(here: Path) -> None:
     assert said() == []
 
 
+BARE = "def build(layers):\n    return layers.Dense(3)\n"
+
+
+@pytest.mark.parametrize(
+    ("net", "train"),
+    [
+        (NET.replace("(classes)(", "(classes, dtype='float32')("), TRAIN),  # layers with a dtype of their own
+        (NET, TRAIN.replace("build(10)", "make = [build]")),  # nobody calls it
+        (BARE, TRAIN.replace("build(10)", "build(keras.layers)")),  # it does not name Keras
+    ],
+)
+def test_the_policy_of_the_program_around(here: Path, net: str, train: str) -> None:
+    (here / "models/net.py").write_text(net)
+    (here / "train.py").write_text(train)
+    assert "policy: mixed_float16 in the program train.py" in said("models/net.py")
+
+
 def test_a_policy_that_nobody_knows(here: Path) -> None:
     (here / "train.py").write_text(TRAIN.replace('"mixed_float16"', "arguments[1]"))
     assert said("models/net.py")[-1] == "policy: not known, set at train.py:9"
