@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import pkgutil
-import re
 import symtable
 import time
 import traceback
@@ -24,17 +23,18 @@ from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
-from mplint.interpreter.reasons import Reasons, described, steps, unknown_settings
+from mplint.interpreter.reasons import Reason, Reasons, unknown_settings
 from mplint.interpreter.trace import Known
 from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
-from mplint.project.generation import Evidence as Generation
-from mplint.project.generation import generation_of
+from mplint.per_file import PerFile
 from mplint.project.modules import Project
+from mplint.project.naming import name_of
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceError, SourceFile, Syntax
 from mplint.source.silence import Silence
 from mplint.source.stack import on_deep_stack
+from mplint.wording import Wording
 
 KERAS = (b"keras", b"tensorflow")
 _COMMENTS = (b"noqa", b"NOQA", b"mplint")
@@ -132,21 +132,6 @@ def rules() -> tuple[RuleInfo, ...]:
     )
 
 
-def evidence_of(project: Project, path: Path, settings: Settings) -> Generation:
-    """Which generation the file at `path` is written for, and why; what is configured goes first."""
-    configured, pattern = settings.keras_for(path)
-    if pattern is not None and configured != "auto":
-        return Generation(configured, f"per-file-keras says {configured} for {pattern}")
-    found = generation_of(project, path, configured)
-    if settings.per_file_keras and (found.generation is None or found.of_machine):
-        around = sorted({settings.keras_for(importer) for importer in project.importers(path)}, key=str)
-        told = [(value, pattern) for value, pattern in around if value != "auto" and pattern is not None]
-        if told and len(told) == len(around) and len({value for value, _ in told}) == 1:
-            value, pattern = told[0]
-            return Generation(value, f"per-file-keras says {value} for {pattern}, which imports it")
-    return found
-
-
 def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Report:
     """Check the files `targets` with the facts of the whole project.
 
@@ -179,18 +164,18 @@ class _Analysis:
         self._settings = settings
         self._timing = Timing()
         self._failures: list[Failure] = []
-        self._generations: dict[Path, str | None] = {}
+        self._per_file = PerFile(project, settings)
         self._silences: dict[Path, Silence] = {}
         self._reasons = Reasons((), project)
+        self._wording = Wording(project.root)
         self._for_both: dict[tuple[Path, Path], bool] = {}
         self._foreign: dict[Path, str] = {}
-        self._words: dict[tuple[Path, re.Pattern[bytes]], bool] = {}
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
         program = self._program
         started = time.process_time()
-        found = explore(program, self._wanted, self._generations_of, self._assumed)
+        found = explore(program, self._wanted, self._per_file.generations, self._per_file.assumed)
         self._timing.phases["interpret"] = time.process_time() - started
         self._failures += [_failure(failure.path, failure.error) for failure in found.failures]
         findings = list(self._unreadable())
@@ -229,27 +214,11 @@ class _Analysis:
                 yield Finding(rule.code, rule.name, rule.severity, error.problem, path, span, span)
         self._timing.phases["parse"] = time.process_time() - started
 
-    # -- the generation
-
-    def _generations_of(self, path: Path) -> tuple[str, ...]:
-        """The generations that a program starting at `path` may run in."""
-        found = self._generation(path)
-        return (found,) if found is not None else ("2", "3")
-
-    def _generation(self, path: Path) -> str | None:
-        if path not in self._generations:
-            self._generations[path] = evidence_of(self._project, path, self._settings).generation
-        return self._generations[path]
-
-    def _assumed(self, path: Path) -> str | None:
-        """The policy to take as set at the start of what is run in `path`."""
-        return self._settings.assumed_for(path)[0]
-
     # -- rules
 
     def _check(self, worlds: Sequence[World]) -> Iterator[Finding]:
         self._reasons = Reasons(worlds, self._project)
-        evidence = Evidence(worlds, self._settings.output_fix, self._mentioned, self._in_programs, self._name)
+        evidence = Evidence(worlds, self._project, self._settings.output_fix)
         seen: dict[tuple[str, Place], list[tuple[World, Fault, Rule]]] = {}
         for rule, _ in _rules():
             if not self._settings.selects(rule.code):
@@ -278,10 +247,10 @@ class _Analysis:
 
     def _holds(self, place: Place, reports: list[tuple[World, Fault, Rule]]) -> bool:
         """A fault in one generation only is none where the generation is not known, unless the code asks for it."""
-        if self._generation(place.source.path) is not None:
+        if self._per_file.generation(place.source.path) is not None:
             return True
         return {world.generation for world, _, _ in reports} == {"2", "3"} or any(
-            self._generation(world.path) is not None or self._is_for_both(place.source.path, world.path)
+            self._per_file.generation(world.path) is not None or self._is_for_both(place.source.path, world.path)
             for world, _, _ in reports
         )
 
@@ -315,18 +284,19 @@ class _Analysis:
         source = place.source
         fix = self._fix(reports, evidence, declined)
         policy = fault.policy
+        reason = self._reasons.reason(world, policy, place) if policy is not None else None
         return Finding(
             rule.code,
             rule.name,
             severity,
-            fault.says + self._origin(world, policy, place, generations),
+            fault.says + self._origin(world, policy, reason, source.path, generations),
             source.path,
             source.span(place.node),
             source.statement(place.node),
             fix,
             policy.name if policy is not None else None,
             generations.pop() if len(generations) == 1 else None,
-            tuple(self._steps(world, policy, place)),
+            tuple(self._wording.steps(reason)) if reason is not None else (),
         )
 
     def _fix(
@@ -352,54 +322,19 @@ class _Analysis:
         )
         return replace(first, applicability=Applicability.DISPLAY) if len(plans) > 1 or touched else first
 
-    def _origin(self, world: World, policy: Policy | None, at: Place, generations: Collection[str]) -> str:
+    def _origin(
+        self, world: World, policy: Policy | None, reason: Reason | None, at: Path, generations: Collection[str]
+    ) -> str:
         """Where the policy comes from, for the end of a message."""
         parts: list[str] = []
-        if len(generations) == 1 and all(self._generation(path) is None for path in (at.source.path, world.path)):
+        if len(generations) == 1 and all(self._per_file.generation(path) is None for path in (at, world.path)):
             parts.append(f"in Keras {world.generation}")
-        if policy is not None:
-            reason = self._reasons.reason(world, policy, at)
-            if reason is not None:
-                parts.append(described(reason, policy, self._reasons.row_of))
-            elif policy.name in self._settings.assumed_policies:
-                parts.append(f"{policy.name} is assumed")
-            else:
-                parts.append(str(policy.name))
-        return f" ({', '.join(parts)})" if parts else ""
-
-    def _steps(self, world: World, policy: Policy | None, at: Place) -> Iterator[str]:
-        """The way of the policy to the place, a step an entry: the calls that set it, then those that lead here."""
-        reason = self._reasons.reason(world, policy, at) if policy is not None else None
         if reason is not None:
-            yield from steps(reason, self._reasons.row_of)
-
-    def _name(self, path: Path) -> str:
-        try:
-            return str(path.relative_to(self._project.root))
-        except ValueError:
-            return str(path)
-
-    def _mentioned(self, path: Path, words: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
-        """The files, among `path` and those that are bound to it by imports, and the rows, that hold such words."""
-        for other in sorted({path, *self._project.importers(path), *self._project.closure(path)}):
-            data = self._project.code(other)
-            for match in words.finditer(data):
-                yield other, data.count(b"\n", 0, match.start()) + 1
-
-    def _in_programs(self, path: Path, words: re.Pattern[bytes]) -> bool:
-        """Whether a file of any program that `path` is a part of holds such words.
-
-        What one file of a program makes is handed to any other, whichever of them imports which.
-        """
-        users = self._project.importers(path)
-        files = {path, *users, *self._project.closure(path)}.union(*map(self._project.closure, users))
-        return any(self._holds_words(other, words) for other in sorted(files))
-
-    def _holds_words(self, path: Path, words: re.Pattern[bytes]) -> bool:
-        key = path, words
-        if key not in self._words:
-            self._words[key] = words.search(self._project.code(path)) is not None
-        return self._words[key]
+            parts.append(self._wording.origin(reason))
+        elif policy is not None:
+            is_assumed = policy.name in self._settings.assumed_policies
+            parts.append(f"{policy.name} is assumed" if is_assumed else str(policy.name))
+        return f" ({', '.join(parts)})" if parts else ""
 
     # -- what is kept, what is said
 
@@ -452,7 +387,7 @@ class _Analysis:
             and not any(world.has_policy for world in worlds)
             and any(self._project.mentions(path, *KERAS) for path in self._targets)
         ):
-            unknown = unknown_settings(worlds, self._reasons)
+            unknown = self._unknown(worlds)
             seen = f"the policy that is set at {unknown[0]} is not known" if unknown else "no mixed precision policy"
             yield f"Keras code was seen, but {seen}: --assume-policy mixed_float16 checks it as if one were set"
         cut = sorted({world.path for world in worlds if world.trace.cut})
@@ -463,7 +398,7 @@ class _Analysis:
             {
                 world.path
                 for world in worlds
-                if self._generation(world.path) is None and not self._is_for_both(world.path, world.path)
+                if self._per_file.generation(world.path) is None and not self._is_for_both(world.path, world.path)
             }
         )
         if unclear:
@@ -477,8 +412,15 @@ class _Analysis:
     def _asides(self, worlds: Sequence[World]) -> Iterator[str]:
         for path, language in self._foreign.items():
             yield f"{self._name(path)} is a notebook for {language}: nothing in it was checked"
-        for place in unknown_settings(worlds, self._reasons):
+        for place in self._unknown(worlds):
             yield f"the policy that is set at {place} is not known: what depends on it was not checked"
+
+    def _unknown(self, worlds: Sequence[World]) -> list[str]:
+        """Where policies are set that nobody knows."""
+        return self._wording.rows_of(unknown_settings(worlds))
+
+    def _name(self, path: Path) -> str:
+        return name_of(path, self._project.root)
 
 
 def _declined(held: Collection[tuple[str, Place]]) -> Mapping[str, list[tuple[Path, Span]]]:

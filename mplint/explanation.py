@@ -7,20 +7,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mplint.analysis import evidence_of, without_collector
+from mplint.analysis import without_collector
 from mplint.interpreter.exploration import explore, is_script, related
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
-from mplint.interpreter.reasons import Reason, Reasons, steps, unknown_settings
+from mplint.interpreter.reasons import Reason, Reasons, unknown_settings
 from mplint.interpreter.roots import functions
 from mplint.interpreter.trace import LayerMade, PolicySet
 from mplint.interpreter.values import HALF_POLICIES, Place, Policy
 from mplint.interpreter.world import World
+from mplint.per_file import PerFile
 from mplint.project.generation import Evidence
 from mplint.project.modules import Project
+from mplint.project.naming import name_of
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceError
 from mplint.source.stack import on_deep_stack
+from mplint.wording import Wording, worded
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Reached:
 class Explanation:
     """What is known of one file."""
 
-    path: Path
+    name: str
     keras: Evidence
     assumed: str | None
     """The policy that is taken as set in it."""
@@ -65,9 +68,11 @@ class _Explainer:
         self._targets = targets
         self._settings = settings
         self._program = Program(project)
-        found = explore(self._program, targets, self._generations, lambda path: settings.assumed_for(path)[0])
+        self._per_file = PerFile(project, settings)
+        found = explore(self._program, targets, self._per_file.generations, self._per_file.assumed)
         self._worlds = found.worlds
         self._reasons = Reasons(found.worlds, project)
+        self._wording = Wording(project.root)
         self._reach = Reach(project)
 
     def run(self) -> Iterator[Explanation]:
@@ -75,20 +80,19 @@ class _Explainer:
             policy, pattern = self._settings.assumed_for(path)
             by = "assume-policy says so" if pattern is None else f"per-file-assume-policy says so for {pattern}"
             yield Explanation(
-                path,
-                evidence_of(self._project, path, self._settings),
+                self._name(path),
+                self._per_file.evidence(path),
                 policy,
                 by if policy is not None or pattern is not None else "",
                 tuple(self._reached(path)),
-                tuple(self._reasons.name(program) for program in self._programs(path)),
+                tuple(map(self._name, self._programs(path))),
                 self._reach.reaches_keras(path) or path in self._made,
                 tuple(self._unknown(path)),
                 self._problem(path),
             )
 
-    def _generations(self, path: Path) -> tuple[str, ...]:
-        found = evidence_of(self._project, path, self._settings).generation
-        return (found,) if found is not None else ("2", "3")
+    def _name(self, path: Path) -> str:
+        return name_of(path, self._project.root)
 
     def _programs(self, path: Path) -> list[Path]:
         project = self._project
@@ -118,26 +122,27 @@ class _Explainer:
                 distance = self._reasons.distance(world, policy, at)
                 if key not in best or distance < best[key][0]:
                     best[key] = distance, world, policy, at
-        for home, setter, name in sorted(best, key=lambda key: (key[0], self._reasons.row_of(key[1]), key[2])):
+        for home, setter, name in sorted(best, key=lambda key: (key[0], self._wording.row_of(key[1]), key[2])):
             _, world, policy, at = best[home, setter, name]
             reason = self._reasons.reason(world, policy, at)
             if reason is not None:
                 yield self._as_reached(name, home, reason)
 
     def _as_reached(self, name: str, program: Path, reason: Reason) -> Reached:
-        row_of, condition = self._reasons.row_of, reason.condition
+        condition = reason.condition
         return Reached(
             name,
-            self._reasons.name(program),
-            row_of(reason.setting.place),
-            None if condition is None else str(condition),
-            tuple(steps(reason, row_of)),
+            self._name(program),
+            self._wording.row_of(reason.setting.place),
+            None if condition is None else worded(condition),
+            tuple(self._wording.steps(reason)),
         )
 
-    def _unknown(self, path: Path) -> Iterator[str]:
+    def _unknown(self, path: Path) -> list[str]:
         """Where a policy of which nothing is known is set in the programs that the file is part of."""
         programs = frozenset(self._programs(path))
-        yield from unknown_settings((world for world in self._worlds if world.path in programs), self._reasons)
+        worlds = (world for world in self._worlds if world.path in programs)
+        return self._wording.rows_of(unknown_settings(worlds))
 
     @cached_property
     def _made(self) -> dict[Path, list[tuple[World, Policy, Place]]]:

@@ -4,7 +4,8 @@ What it does
 ------------
 Reports an output of a model that is float16 or bfloat16: a sigmoid, a regression, logits, or a float32 head whose
 result a later layer rounds again. What a model returns is followed through reshapes, helper functions, nested models
-and `call`. A softmax end is MP101's, and MP105's one for which float32 was asked for where it has no effect.
+and `call`. Where a function or a class of layers makes the middle of models, too, the call that uses it at the end is
+reported. A softmax end is MP101's, and MP105's one for which float32 was asked for where it has no effect.
 
 Why it matters
 --------------
@@ -61,8 +62,8 @@ How the fix changes the program
 A layer without an activation gets `dtype="float32"`: better than a cast behind it, since its own sum would still
 overflow in float16. One with an activation is split as for MP101. Layers that only carry numbers on (Reshape, Dropout)
 get the dtype as well. An end that no layer makes is cast. A model of `keras.applications` gets a float32 activation
-behind it; one without its top is only an end where it is trained as it is. Under a float32 policy nothing changes, bit
-for bit.
+behind it; one without its top is only an end where it is trained as it is. So does a call of code that makes the middle
+of models, too. Under a float32 policy nothing changes, bit for bit.
 
 References
 ----------

@@ -4,7 +4,7 @@ What it does
 ------------
 Reports 'float16' and 'bfloat16' as a policy: as the global one, through `set_floatx`, or as the `dtype=` of a layer
 with variables. A layer without variables (an activation, an input) may have such a dtype, and a program that only
-predicts with weights that it loads is not reported.
+predicts with weights that it has, or writes them down, is not reported.
 
 Why it matters
 --------------

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mplint.analysis import analyze, evidence_of
+from mplint.analysis import analyze
+from mplint.per_file import PerFile
 from mplint.project import generation
 from mplint.project.modules import Project
 from mplint.settings import Settings
@@ -88,8 +90,25 @@ def test_a_file_has_the_generation_that_is_configured_for_all_that_import_it(tmp
     files = {"shared.py": LIBRARY, "legacy/a.py": "import shared\n", "legacy/b.py": "import shared\n"}
     contents = {tmp_path / name: text.encode() for name, text in files.items()}
     settings = Settings(root=tmp_path, per_file_keras=(("legacy/", "2"),))
-    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    evidence = PerFile(Project(tmp_path, list(contents), contents), settings).evidence(tmp_path / "shared.py")
     assert (evidence.generation, evidence.why) == ("2", "per-file-keras says 2 for legacy/, which imports it")
+    both = replace(settings, per_file_keras=(("legacy/a.py", "2"), ("legacy/b.py", "3")))
+    evidence = PerFile(Project(tmp_path, list(contents), contents), both).evidence(tmp_path / "shared.py")
+    assert evidence.generation is None
     contents[tmp_path / "new.py"] = b"import shared\n"
-    evidence = evidence_of(Project(tmp_path, list(contents), contents), tmp_path / "shared.py", settings)
+    evidence = PerFile(Project(tmp_path, list(contents), contents), settings).evidence(tmp_path / "shared.py")
     assert evidence.why != "per-file-keras says 2 for legacy/, which imports it"
+
+
+def test_what_is_configured_goes_before_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generation, "_installed", lambda: {"keras": "3.0.0", "tensorflow": "2.18.0"})
+    contents = {tmp_path / "shared.py": LIBRARY.encode(), tmp_path / "legacy.py": b"import shared\n"}
+    project = Project(tmp_path, list(contents), contents)
+
+    def found(**tables: str) -> str | None:
+        settings = Settings(root=tmp_path, per_file_keras=tuple(tables.items()))
+        return PerFile(project, settings).generation(tmp_path / "shared.py")
+
+    assert found() == "3"
+    assert found(**{"legacy.py": "2"}) == "2"
+    assert found(**{"shared.py": "auto"}) == "3"

@@ -53,6 +53,11 @@ def main():
     model.compile("adam", "mse")
 
 
+def asked():
+    keras.mixed_precision.set_global_policy("mixed_float16")
+    return args.amp
+
+
 if __name__ == "__main__":
     main()
 """
@@ -111,6 +116,18 @@ SET = 'keras.mixed_precision.set_global_policy("mixed_float16")\n'
             "keras.mixed_precision.set_global_policy(name)\n",
             "mixed_float16 is set at train.py:27 under `if args.amp`",
         ),
+        (
+            SET.replace('"mixed_float16"', '"float32" if args.fp32 else "mixed_bfloat16"')
+            + 'name = "float32"\nif args.amp:\n    name = "mixed_float16"\n'
+            + SET.replace('"mixed_float16"', "name"),
+            "mixed_float16 is set at train.py:28 under `if args.amp`",
+        ),
+        (
+            "names = ['mixed_float16', 'float32']\n" + SET.replace('"mixed_float16"', "names[unseen()]"),
+            "mixed_float16 is set at train.py:25 if `names[unseen()]` says so",
+        ),
+        (f"match args.policy:\n    case 'half':\n        {SET}", "mixed_float16 is set at train.py:26"),
+        ("if asked():\n    pass\n", "mixed_float16 is set at train.py:31"),
         (SET.replace('"mixed_float16"', "args.policy"), "mixed_float16 is set at train.py:24 if `args.policy` says so"),
         (
             "parser.add_argument('--kind', choices=['half', 'full'], default='full')\n"
@@ -132,12 +149,17 @@ def test_the_condition(tmp_path: Path, setting: str, origin: str) -> None:
 def test_the_whole_way_is_in_the_trace(tmp_path: Path) -> None:
     finding = trained(tmp_path, "if args.amp:\n    unless_asked()\n")
     assert finding.trace == (
-        "train.py:31 calls main",
+        "train.py:36 calls main",
         "train.py:25 calls unless_asked under `if args.amp`",
         "train.py:20 sets mixed_float16 unless `args.fp32`",
         "train.py:26 calls build_model",
         "models/net.py:12 calls head",
     )
+
+
+def test_a_condition_is_told_where_it_is_asked(tmp_path: Path) -> None:
+    finding = trained(tmp_path, "if args.amp:\n    half()\n")
+    assert finding.trace[1:3] == ("train.py:25 calls half under `if args.amp`", "train.py:14 sets mixed_float16")
 
 
 def test_nothing_is_said_of_the_way_where_there_is_none(tmp_path: Path) -> None:
@@ -203,9 +225,13 @@ def test_a_policy_that_comes_with_an_import(tmp_path: Path) -> None:
     )
 
 
-def test_a_function_that_nobody_calls_runs_under_the_policy_of_those_that_name_it(tmp_path: Path) -> None:
-    train = f"from tensorflow import keras\nimport package\n\n{SET}\nmake = [package.net.build_model]\n"
-    files = {"train.py": train, "package/__init__.py": "from . import net\n", "package/net.py": NET}
+@pytest.mark.parametrize("imported", ["package", "package.other"])
+def test_a_function_that_nobody_calls_runs_under_the_policy_of_those_that_name_it(
+    tmp_path: Path, imported: str
+) -> None:
+    train = f"from tensorflow import keras\nimport {imported}\n\n{SET}\nmake = [package.net.build_model]\n"
+    package = {"package/__init__.py": "from . import net\n", "package/net.py": NET, "package/other.py": ""}
+    files = {"train.py": train, **package}
     (finding,) = found(tmp_path, files)
     assert finding.trace[:3] == (
         "train.py:4 sets mixed_float16",
@@ -233,3 +259,23 @@ model = keras.Model(inputs, keras.layers.Dense(3, activation="softmax", dtype=dt
     contents = {tmp_path / "main.py": text.encode()}
     (finding,) = analyze(Project(tmp_path, list(contents), contents), list(contents), Settings(root=tmp_path)).findings
     assert finding.message.endswith(" (in Keras 3, mixed_float16)")
+
+
+def test_a_function_that_sets_the_policy_and_builds_needs_no_way(tmp_path: Path) -> None:
+    """The first call that set it is not the shortest one that leads there."""
+    body = NET.replace("def build_model(classes):\n", f"def build_model(classes):\n    {SET}").replace(
+        "head(inputs, classes)", 'layers.Dense(classes, activation="softmax")(inputs)'
+    )
+    text = f"{body}\n\ndef first():\n    return build_model(3)\n\n\nfirst()\nbuild_model(4)\n"
+    (finding,) = found(tmp_path, {"main.py": text})
+    assert reason(finding) == "mixed_float16 is set at main.py:11"
+
+
+def test_another_program_says_nothing_of_the_condition(tmp_path: Path) -> None:
+    """In each run of this one the policy is set there, and only one of them keeps it."""
+    text = TRAIN.replace(
+        "    SETTING\n", f"    {SET}    if args.fp32:\n        {SET.replace('mixed_float16', 'float32')}"
+    )
+    files = {"train.py": text, "models/net.py": NET, "models/__init__.py": "", "another.py": "from models import net\n"}
+    (finding,) = found(tmp_path, files)
+    assert reason(finding) == f"mixed_float16 is set at train.py:24, {HERE.format(row=27)}"

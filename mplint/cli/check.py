@@ -13,6 +13,7 @@ import click
 
 from mplint.cli.commands import COMMANDS
 from mplint.cli.options import Choice, configuration
+from mplint.cli.project import files_of, project_of
 from mplint.cli.terminal import Progress, colors, emit
 from mplint.errors import MplintError
 from mplint.settings import DEVICES, KERAS, OUTPUT_FORMATS, POLICIES, SEVERITIES, UNREADABLE, Settings
@@ -190,7 +191,7 @@ class _Check:
 
     def _targets(self) -> list[Path]:
         """The files to check, absolute; what cannot be found is told, and the rest is checked."""
-        from mplint.project.discovery import Exclusions, discover
+        from mplint.project.discovery import Exclusions
         from mplint.source.file import SourceError, absolute
 
         settings = self._settings
@@ -206,15 +207,7 @@ class _Check:
         found: dict[Path, None] = {}
         for named in self._modes.named:
             try:
-                files = discover(
-                    [named],
-                    self._root,
-                    exclude=settings.exclude,
-                    extend_exclude=settings.extend_exclude,
-                    respect_gitignore=settings.respect_gitignore,
-                    force_exclude=settings.force_exclude,
-                    on_unreadable=self._fail,
-                )
+                files = files_of(settings, named, force_exclude=settings.force_exclude, on_unreadable=self._fail)
             except SourceError as error:
                 self._fail(error)
                 if near := difflib.get_close_matches(str(named), COMMANDS, n=1):
@@ -224,16 +217,7 @@ class _Check:
         return list(found)
 
     def _project(self, targets: Sequence[Path]) -> Project:
-        from mplint.project.modules import Project
-
-        return Project.at(
-            self._root,
-            exclude=self._settings.exclude,
-            extend_exclude=self._settings.extend_exclude,
-            respect_gitignore=self._settings.respect_gitignore,
-            extra=targets,
-            overlay={} if self._stdin is None else dict.fromkeys(targets, self._stdin),
-        )
+        return project_of(self._settings, targets, None if self._stdin is None else dict.fromkeys(targets, self._stdin))
 
     def _proven(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> Outcome:
         """Run the programs before and after; what is refuted stays as it was, and the rest is proved without it."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mplint.cli.options import configuration, shown_as
+from mplint.cli.project import files_of, project_of
 from mplint.cli.terminal import Progress, emit
 from mplint.errors import MplintError
 from mplint.findings import Severity
@@ -38,12 +39,12 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
     whole = file is None or file.is_dir()
     if output_format == "json":
         held = {key: {"value": _value(key, value), "source": origin} for key, value, origin in settings.items()}
-        files = [_object(each, root) for each in known]
+        files = [_object(each) for each in known]
         more = {} if file is None else {"files": files} if whole else files[0]
         text = json.dumps({"root": str(root), **more, "settings": held}, indent=2) + "\n"
     else:
         lines = [f"{key} = {json.dumps(_value(key, value))}  # {origin}" for key, value, origin in settings.items()]
-        about = _table(known, root) if whole else [line for each in known for line in _lines(each, root)]
+        about = _table(known) if whole else [line for each in known for line in _lines(each)]
         text = "\n".join((f"# root: {root}", *(f"# {line}" for line in about), *lines)) + "\n"
     emit(text, sys.stdout)
 
@@ -51,21 +52,18 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
 def _explained(file: Path, settings: Settings) -> list[Explanation]:
     """What is known of a file, or of the files in a folder."""
     from mplint.explanation import explain
-    from mplint.project.discovery import SUFFIXES, discover
-    from mplint.project.modules import Project
+    from mplint.project.discovery import SUFFIXES
 
     if not file.is_dir() and file.suffix not in ("", *SUFFIXES):
         raise MplintError(f"{file}: is no Python: name a file ({', '.join(SUFFIXES)}) or a folder")
-    exclude, more, git = settings.exclude, settings.extend_exclude, settings.respect_gitignore
-    targets = discover([file], settings.root, exclude=exclude, extend_exclude=more, respect_gitignore=git)
-    project = Project.at(settings.root, exclude=exclude, extend_exclude=more, respect_gitignore=git, extra=targets)
+    targets = files_of(settings, file)
     with Progress(f"mplint: reading {len(targets)} files"):
-        return explain(project, targets, settings)
+        return explain(project_of(settings, targets), targets, settings)
 
 
-def _lines(known: Explanation, root: Path) -> Iterator[str]:
+def _lines(known: Explanation) -> Iterator[str]:
     """What is known of one file, at length."""
-    yield f"file: {_name(known.path, root)}"
+    yield f"file: {known.name}"
     if known.problem:
         yield f"cannot be read: {known.problem}"
     if not known.uses_keras:
@@ -80,7 +78,7 @@ def _lines(known: Explanation, root: Path) -> Iterator[str]:
     elif known.assumed_why:
         yield f"policy: none is assumed ({known.assumed_why})"
     without = [program for program in known.programs if program not in {each.program for each in known.policies}]
-    others = [program for program in without if program != _name(known.path, root)]
+    others = [program for program in without if program != known.name]
     if known.policies:
         yield from (f"policy: none in the program {program}" for program in without)
     for place in known.unknown:
@@ -96,9 +94,9 @@ def _some(names: list[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _table(known: list[Explanation], root: Path) -> Iterator[str]:
+def _table(known: list[Explanation]) -> Iterator[str]:
     """A line a file that has to do with Keras."""
-    rows = [(_name(each.path, root), _generation(each), _summary(each)) for each in known if each.uses_keras]
+    rows = [(each.name, _generation(each), _summary(each)) for each in known if each.uses_keras]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     for name, generation, policies in rows:
         yield f"{name:{widths[0]}}  keras {generation:{widths[1]}}  {policies}"
@@ -108,6 +106,7 @@ def _summary(known: Explanation) -> str:
     told = [f"{each.policy} ({_origin(each)})" for each in known.policies]
     if known.assumed is not None:
         told.append(f"{known.assumed} (assumed)")
+    told += [f"not known ({place})" for place in known.unknown]
     return ", ".join(told) or "no policy"
 
 
@@ -119,9 +118,9 @@ def _generation(known: Explanation) -> str:
     return known.keras.generation or "2 or 3"
 
 
-def _object(known: Explanation, root: Path) -> dict[str, object]:
+def _object(known: Explanation) -> dict[str, object]:
     return {
-        "file": _name(known.path, root),
+        "file": known.name,
         "problem": known.problem or None,
         "uses_keras": known.uses_keras,
         "keras": {"generation": known.keras.generation, "why": known.keras.why},
@@ -139,10 +138,6 @@ def _object(known: Explanation, root: Path) -> dict[str, object]:
         "assumed": {"policy": known.assumed, "why": known.assumed_why} if known.assumed_why else None,
         "programs": list(known.programs),
     }
-
-
-def _name(path: Path, root: Path) -> str:
-    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def _value(key: str, value: object) -> object:

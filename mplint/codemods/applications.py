@@ -10,7 +10,8 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, layout, names
-from mplint.codemods.rewrite import Evidence, only_shown
+from mplint.codemods.counting import COUNTED_ON
+from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.keras import models
 from mplint.interpreter.values import Place
@@ -27,7 +28,7 @@ _FRESH: Final = ("network", "classifier", "logits_model")
 
 
 @dataclass(frozen=True)
-class BehindApplication:
+class BehindApplication(Rewrite):
     """`model = MobileNetV2(…)` without its activation, and a float32 Activation behind the whole of it."""
 
     end: End
@@ -48,7 +49,7 @@ class BehindApplication:
                 return cls(end, made.by, made.place, chain[-1])
         return None
 
-    def fix(self, evidence: Evidence, *, counted_on: bool) -> Fix | None:
+    def plan(self, evidence: Evidence) -> Fix | None:
         """The edits; only shown where something counts on the layers at the end, or needs the model as it is."""
         source, call = self.place.source, self.place.node
         if not isinstance(call, cst.Call) or calls.has_star(call, "*") or calls.has_star(call, "**"):
@@ -73,7 +74,7 @@ class BehindApplication:
             return only_shown(message, evidence.row_of(conflict), edits)
         # one more layer may change the order of the weights of a model with several ends
         several = len(outputs_of(self.end.world, self.end.model)) > 1
-        shown = counted_on or several or _mentions_name(source, self.last)
+        shown = several or evidence.mentions(source.path, COUNTED_ON) or _mentions_name(source, self.last)
         return Fix(message, Applicability.DISPLAY if shown else Applicability.SAFE, edits)
 
     def _activation(self, source: SourceFile, call: cst.Call) -> tuple[str, tuple[Edit, ...]]:

@@ -28,19 +28,15 @@ def is_model(layer: Layer) -> bool:
 
 def float32(world: World, layer: Layer) -> Iterator[Edit]:
     """Edits that give `layer` float32, and with a wrapper the layer inside: one of them counts, by the generation."""
-    yield from own_float32(layer)
-    held = inside(world, layer)
-    if held is not None:
-        yield from float32(world, held)
+    for each in nested(world, layer):
+        yield from own_float32(each)
 
 
 def to_change(world: World, layer: Layer) -> Iterator[str]:
     """The names of those classes, of a layer and of what it is around, that are not given float32 yet."""
-    if layer.constant("dtype") != "float32":
-        yield layer.base.rpartition(".")[2]
-    held = inside(world, layer)
-    if held is not None:
-        yield from to_change(world, held)
+    for each in nested(world, layer):
+        if each.constant("dtype") != "float32":
+            yield each.base.rpartition(".")[2]
 
 
 def own_float32(layer: Layer) -> Iterator[Edit]:

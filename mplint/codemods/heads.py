@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,25 +11,18 @@ import libcst as cst
 from mplint import keras_api
 from mplint.codemods import calls, dtypes, layout, names
 from mplint.codemods.applications import BehindApplication
+from mplint.codemods.casts import cast_to_float32
+from mplint.codemods.counting import COUNTED_ON
 from mplint.codemods.rewrite import Evidence, Rewrite, Together, only_shown
-from mplint.codemods.split import Behind, Split, renamed
+from mplint.codemods.sites import BehindSite
+from mplint.codemods.split import Split
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.keras.wrappers import WRAPPERS
-from mplint.interpreter.sites import Site, site_of
-from mplint.interpreter.values import HALF, NONE, OUTER, Api, Const, Instance, Made, Place, Tensor, softmaxes
-from mplint.interpreter.world import End, Layer, carrier, core, outputs_of
+from mplint.interpreter.sites import site_of
+from mplint.interpreter.values import HALF, Api, Const, Instance, Made, Place, Tensor, softmaxes
+from mplint.interpreter.world import End, Layer, around, carrier, core, outputs_of
 from mplint.keras_api import activates_last, carries
-from mplint.source.file import SourceFile
 
-_COUNTED_ON: Final = re.compile(
-    rb"by_name|get_layer\(|(?<!keras)\.layers\b(?!\.[A-Z])(?! import)|\.pop\(|get_config|from_config|_keras_history"
-    rb"|load_weights|load_model"
-)
-"""What in a program makes the layer at the end count by its place, name or weights: then nothing is put behind it."""
-_COUNTED_BY_PLACE: Final = re.compile(
-    rb"(?<!keras)\.layers\b(?!\.[A-Z])(?! import)|\.pop\(|get_config|from_config|_keras_history"
-)
-"""What in a program makes the layer at the end count by its place."""
 _ACTIVATION: Final = "keras.layers.Activation"
 _QUOTES: Final = "\"'rRbBuU"
 
@@ -60,10 +52,10 @@ class _OneEnd(Rewrite):
         chain = list(_chain(self.end))
         site = site_of(self.end)
         if site is not None:
-            return self._at_site(site, evidence)
+            return BehindSite(self.end, site).plan(evidence)
         application = BehindApplication.of(self.end, chain)
         if application is not None:
-            return application.fix(evidence, counted_on=evidence.mentions(application.place.source.path, _COUNTED_ON))
+            return application.plan(evidence)
         if softmax is not None and softmax.layer is None and softmax.computed_in in HALF:
             first = chain[-1] if chain else None
             called = first is not None and first.base == "keras.layers.Lambda" and first.argument("function")
@@ -141,7 +133,7 @@ class _OneEnd(Rewrite):
             calls.argument(call, "activity_regularizer") is not None
             # one more layer changes the order of the weights of a model with several ends, and their automatic names
             or any(len(outputs_of(end.world, end.model)) > 1 for end in evidence.ends_of(layer.place))
-            or evidence.mentions(source.path, _COUNTED_ON)
+            or evidence.mentions(source.path, COUNTED_ON)
         ):
             return None
         if not isinstance(layer.argument("activation"), (Const, Api)) and self.end.softmax is None:
@@ -158,60 +150,6 @@ class _OneEnd(Rewrite):
             return None
         return Split(source, call, activation, name, *spelled).fix()
 
-    # -- behind a call of code that is used in the middle of models, too
-
-    def _at_site(self, site: Site, evidence: Evidence) -> Fix | None:
-        """A float32 activation, or a cast, behind the call that gives the end."""
-        source, call, layer = site.place.source, site.place.node, self.end.layer
-        if not isinstance(call, cst.Call):
-            return None
-        met = evidence.mixed(layer.instance) if layer is not None else None
-        conflict = evidence.row_of(met) if met is not None else None
-        if not site.makes and not site.tensor.symbolic:
-            conflict = conflict or evidence.in_the_middle(site.place)
-            return self._cast(source, call, False, conflict, evidence.is_in_both(site.place))
-        spelled = names.written(self.end.world, source, _ACTIVATION)
-        if spelled is None:
-            return None
-        named = self._named(site, call)
-        name = f", name={layout.code(source, named.value)}" if named is not None else ""
-        written = f"{spelled}({layout.quoted(source, 'linear')}, dtype={layout.quoted(source, 'float32')}{name})"
-        behind = Behind(source, call, written, frozenset((spelled.partition(".")[0],))).edits(result=not site.makes)
-        if behind is None:
-            return None
-        what, edits = "Put a float32 activation behind it", (*behind, *renamed(source, named))
-        if conflict is not None:
-            return only_shown(what, conflict, edits, ": float32 would meet half precision there")
-        loses_name = named is None and self._has_name(site)
-        counted_on = evidence.mentions(source.path, _COUNTED_ON if named is not None else _COUNTED_BY_PLACE)
-        # one more layer may change the order of the weights of a model with several ends
-        if loses_name or counted_on or len(outputs_of(self.end.world, self.end.model)) > 1:
-            what = f"{what}, if nothing counts on the last layer's name or place"
-            return Fix(what, Applicability.DISPLAY, edits)
-        return Fix(what, Applicability.SAFE, edits)
-
-    def _in_graph(self, site: Site) -> Layer | None:
-        """The layer that the graph of the model shows at the end."""
-        if site.layer is not None:
-            return site.layer
-        outer = next((made.layer for made in _around(self.end.tensor) if made.kind == "composite"), None)
-        return self.end.world.layer(outer) if outer is not None else self.end.layer
-
-    def _has_name(self, site: Site) -> bool:
-        layer = self._in_graph(site)
-        return layer is not None and layer.argument("name") not in (None, NONE)
-
-    def _named(self, site: Site, call: cst.Call) -> cst.Arg | None:
-        """The argument that names the layer at the end, where it is written out in the file of `call`."""
-        layer, maker = self._in_graph(site), call
-        if site.layer is not None and site.layer.place.source is site.place.source:
-            node = site.layer.place.node
-            maker = node if isinstance(node, cst.Call) else call
-        named = calls.argument(maker, "name")
-        if layer is None or named is None or not isinstance(named.value, cst.SimpleString):
-            return None
-        return named if named.value.evaluated_value == layer.constant("name") else None
-
     # -- casts: where no layer makes the end
 
     def _cast_operand(self, softmax: Made, evidence: Evidence) -> Fix | None:
@@ -227,7 +165,7 @@ class _OneEnd(Rewrite):
         symbolic = bool(softmax.operands and softmax.operands[0].symbolic)
         met = evidence.mixed(place, _put_together(self.end))
         conflict = evidence.in_the_middle(place) or (evidence.row_of(met) if met is not None else None)
-        return self._cast(place.source, operand.value, symbolic, conflict, evidence.is_in_both(place))
+        return cast_to_float32(self.end, place.source, operand.value, symbolic, conflict, evidence.is_in_both(place))
 
     def _cast_result(self, tensor: Tensor, evidence: Evidence) -> Fix | None:
         """`x + y` becomes `cast(x + y)`."""
@@ -242,7 +180,9 @@ class _OneEnd(Rewrite):
         # inside a layer's own code the operands have data, whatever the layer is called on
         symbolic = tensor.symbolic if made.kind == "layer" or not made.operands else made.operands[0].symbolic
         conflict = evidence.in_the_middle(made.place)
-        return self._cast(made.place.source, node, bool(symbolic), conflict, evidence.is_in_both(made.place))
+        return cast_to_float32(
+            self.end, made.place.source, node, bool(symbolic), conflict, evidence.is_in_both(made.place)
+        )
 
     def _gives_several(self, made: Made) -> bool:
         """Whether the call gives more than one tensor: a cast would make one of them."""
@@ -251,43 +191,6 @@ class _OneEnd(Rewrite):
             return operation is not None and operation.gives_several
         given = self.end.world.given_at(made.place) if made.place is not None else ()
         return any(not isinstance(output, Tensor) for output in given)
-
-    def _cast(
-        self, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: str | None, in_both: bool
-    ) -> Fix | None:
-        written = self._caster(source, symbolic, in_both)
-        if written is None:
-            return None
-        before, after = written
-        span = source.span(node, parentheses=True)
-        text = source.text[span.start : span.end]
-        if node.lpar and not symbolic and text.startswith("(") and text.endswith(")") and "\n" not in text:
-            text = text[1:-1]
-        edits = (Edit(source.path, span, before + text + after),)
-        if conflict is not None:
-            return only_shown("Cast to float32", conflict, edits, ": it may be used inside a model there")
-        if symbolic and len(outputs_of(self.end.world, self.end.model)) > 1:
-            what = "Cast to float32, if nothing counts on the order of the model's weights: a layer more may change it"
-            return Fix(what, Applicability.DISPLAY, edits)
-        return Fix("Cast to float32", Applicability.SAFE, edits)
-
-    def _caster(self, source: SourceFile, symbolic: bool, in_both: bool) -> tuple[str, str] | None:
-        """How the file can cast an expression, for one generation or for both: the text before it and behind it."""
-        world = self.end.world
-        float32 = layout.quoted(source, "float32")
-        if symbolic:  # tf.cast does not take a KerasTensor in Keras 3
-            layer = names.written(world, source, _ACTIVATION)
-            linear = layout.quoted(source, "linear")
-            return (f"{layer}({linear}, dtype={float32})(", ")") if layer is not None else None
-        tensorflow = names.written(world, source, "tensorflow.cast")
-        if tensorflow is not None:
-            module = tensorflow.rpartition(".")[0]
-            return f"{tensorflow}(", f", {module}.float32)" if module else f", {float32})"
-        if in_both:
-            return None
-        path = "keras.ops.cast" if world.generation == "3" else "keras.backend.cast"
-        keras = names.written(world, source, path)
-        return (f"{keras}(", f", {float32})") if keras is not None else None
 
     # -- what cannot be applied
 
@@ -308,7 +211,7 @@ def _chain(end: End) -> Iterator[Layer]:
     while step is not None:
         if end.softmax_dtype not in HALF and any(step.made is each for each in given):
             return  # the layer of the program that it was given to rounds it again
-        given += [tensor.made for outer in _around(step) if outer.kind == "composite" for tensor in outer.inputs]
+        given += [tensor.made for outer in around(step) if outer.kind == "composite" for tensor in outer.inputs]
         tensor = core(step)
         made = tensor.made
         if made.kind == "layer" and made.layer is not None:
@@ -336,13 +239,6 @@ def _is_lifted(operand: Tensor) -> bool:
     """Whether a tensor is float32 once the softmaxes that it carries are."""
     carried = softmaxes(operand)
     return operand.dtype not in HALF or (bool(carried) and all(each.computed_in in HALF for each in carried))
-
-
-def _around(tensor: Tensor) -> Iterator[Made]:
-    """How the models and the layers of the program that give `tensor` are in the graph, outermost first."""
-    while tensor.made.kind in OUTER and tensor.made.operands:
-        yield tensor.made
-        tensor = tensor.made.operands[0]
 
 
 def _acting(end: End, made_by: Instance) -> Layer | None:

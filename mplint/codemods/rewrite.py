@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,8 @@ import libcst as cst
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.values import HALF, Instance, Place
 from mplint.interpreter.world import End, Layer, World
+from mplint.project.modules import Project
+from mplint.project.naming import name_of, row_of
 from mplint.settings import OutputFix
 
 
@@ -23,30 +25,43 @@ class Evidence:
     def __init__(
         self,
         worlds: Sequence[World],
+        project: Project,
         output_fix: OutputFix,
-        mentioned: Callable[[Path, re.Pattern[bytes]], Iterator[tuple[Path, int]]],
-        in_programs: Callable[[Path, re.Pattern[bytes]], bool],
-        name: Callable[[Path], str],
     ) -> None:
         self.worlds = worlds
         self.output_fix = output_fix
-        self._mentioned = mentioned
-        """The files and rows at which a file, or one that imports it or that it imports, contains such bytes."""
-        self._in_programs = in_programs
-        self._name = name
-        """A file as messages call it."""
+        self._project = project
+        self._words: dict[tuple[Path, re.Pattern[bytes]], bool] = {}
 
     def row_of(self, place: Place) -> str:
         """The file and the row of a place, for a message."""
-        return f"{self._name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
+        return row_of(place.source, place.node, self._project.root)
 
     def mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
-        """Whether a file of the programs that have `path` as a part contains such bytes."""
-        return self._in_programs(path, words)
+        """Whether a file of any program that has `path` as a part contains such bytes.
+
+        What one file of a program makes is handed to any other, whichever of them imports which.
+        """
+        users = self._project.importers(path)
+        files = {path, *users, *self._project.closure(path)}.union(*map(self._project.closure, users))
+        return any(self._holds(other, words) for other in sorted(files))
+
+    def _holds(self, path: Path, words: re.Pattern[bytes]) -> bool:
+        key = path, words
+        if key not in self._words:
+            self._words[key] = words.search(self._project.code(path)) is not None
+        return self._words[key]
 
     def count(self, path: Path, words: re.Pattern[bytes]) -> int:
         """How often such bytes stand in a file, and in those that import it or that it imports."""
         return sum(1 for _ in self._mentioned(path, words))
+
+    def _mentioned(self, path: Path, words: re.Pattern[bytes]) -> Iterator[tuple[Path, int]]:
+        """The files, among `path` and those that are bound to it by imports, and the rows, that hold such words."""
+        for other in sorted({path, *self._project.importers(path), *self._project.closure(path)}):
+            data = self._project.code(other)
+            for match in words.finditer(data):
+                yield other, data.count(b"\n", 0, match.start()) + 1
 
     @cached_property
     def _made(self) -> dict[Place, set[Instance]]:
@@ -159,7 +174,7 @@ class Evidence:
         makes = re.compile(rb"(?<!class )\b%s\s*\(" % re.escape(owner.name.value.encode()))
         for path, row in self._mentioned(place.source.path, makes):
             if (path, row) not in seen:
-                return f"{self._name(path)}:{row}"
+                return f"{name_of(path, self._project.root)}:{row}"
         return None
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from mplint.analysis import Report
 from mplint.findings import Applicability, Edit, Finding
+from mplint.project.naming import name_of
 
 _MOST: Final = 3
 """Files that are told by name."""
@@ -54,7 +55,7 @@ def _listed(paths: Sequence[Path], root: Path) -> str:
 
 
 def _names(paths: Sequence[Path], root: Path) -> str:
-    names = [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths]
+    names = [name_of(path, root) for path in paths]
     if len(names) > _MOST:
         names[_MOST:] = [f"{len(names) - _MOST} more"]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

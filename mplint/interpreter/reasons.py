@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +21,6 @@ from mplint.project.modules import Project
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
 
-_LONGEST: Final = 48
-"""A longer condition is shortened."""
 _EXITS: Final = (cst.Return, cst.Raise, cst.Continue, cst.Break)
 
 
@@ -37,19 +35,14 @@ class Condition:
     holds: bool
     chosen: bool = False
 
-    def __str__(self) -> str:
-        text = f"`{_text(self.test, _LONGEST)}`"
-        if self.chosen:
-            return f"if {text} says so"
-        return f"under `if {text[1:]}" if self.holds else f"unless {text}"
-
 
 @dataclass(frozen=True)
 class Step:
-    """A step on the way of a policy: a call or an import, and the condition under which it is taken."""
+    """A step on the way of a policy, and the condition under which it is taken."""
 
     place: Place
-    what: str
+    what: Place | Path | Policy
+    """What is called there, the file that is imported, or the policy that is set."""
     condition: Condition | None = None
 
 
@@ -113,11 +106,11 @@ class Reasons:
         condition = next(_around(home, setter), None)
         if condition is None and not any(step.condition for step in to_setter):
             condition = self._choice(home, policy, setter)
-        same = _function(setter) is _function(at) and setter.source is at.source
+        same = function_around(setter) is function_around(at) and setter.source is at.source
         away = [step for step in to_place if step.place.source is not at.source]
         return Reason(
             to_setter,
-            Step(setter, f"sets {policy.name}", condition),
+            Step(setter, policy, condition),
             to_place,
             None if same or not to_place else (away or to_place)[-1],
         )
@@ -134,7 +127,7 @@ class Reasons:
 
     def _way(self, world: World, at: Place) -> Context | None:
         """The shortest way into the function around `at`."""
-        function = _function(at)
+        function = function_around(at)
         return world.machine.ways.get(function) if function is not None else None
 
     # -- the condition
@@ -178,51 +171,17 @@ class Reasons:
                 self._rows[importer, imported] = _import_of(self._project, importer, imported)
             place = self._rows[importer, imported]
             if place is not None:
-                yield Step(place, f"imports {self.name(imported)}")
-
-    def name(self, path: Path) -> str:
-        """A file as messages call it."""
-        root = self._project.root
-        return str(path.relative_to(root) if path.is_relative_to(root) else path)
-
-    def row_of(self, place: Place) -> str:
-        """The file and the row of a place, for a message."""
-        return f"{self.name(place.source.path)}:{place.source.location(place.source.span(place.node).start).where}"
+                yield Step(place, imported)
 
 
-def unknown_settings(worlds: Iterable[World], reasons: Reasons) -> list[str]:
+def unknown_settings(worlds: Iterable[World]) -> list[Place]:
     """The places at which a policy is set of which nothing is known in any of `worlds`."""
     known: dict[Place, bool] = {}
     for world in worlds:
         for event in world.trace.events:
             if isinstance(event, PolicySet):
                 known[event.place] = known.get(event.place, False) or event.policy.name is not None
-    return sorted({reasons.row_of(place) for place, is_known in known.items() if not is_known})
-
-
-def described(reason: Reason, policy: Policy, row_of: Callable[[Place], str]) -> str:
-    """The reason in some words, for the end of a message."""
-    text = f"{policy.name} is set at {row_of(reason.setting.place)}"
-    condition = reason.condition
-    if condition is not None:
-        text += f" {condition}"
-        if _function(condition.test) is not _function(reason.setting.place):
-            text += f" ({row_of(condition.test)})"
-    if reason.through is not None:
-        verb, _, name = reason.through.what.partition(" ")
-        what = "" if verb == "calls" else "the import of "
-        text += f", reaches here through {what}{name} ({row_of(reason.through.place)})"
-    return text
-
-
-def steps(reason: Reason, row_of: Callable[[Place], str]) -> Iterator[str]:
-    """The whole way, a line a step: where it is done, what, and under which condition."""
-    for step in (*reason.to_setter, reason.setting, *reason.to_place):
-        condition = step.condition
-        under = "" if condition is None else f" {condition}"
-        if condition is not None and _function(condition.test) is not _function(step.place):
-            under += f" ({row_of(condition.test)})"
-        yield f"{row_of(step.place)} {step.what}{under}"
+    return [place for place, is_known in known.items() if not is_known]
 
 
 def _calls(sites: Sequence[Place]) -> list[Place]:
@@ -232,23 +191,10 @@ def _calls(sites: Sequence[Place]) -> list[Place]:
 
 def _call(world: World, site: Place) -> Step:
     assert isinstance(site.node, cst.Call)
-    return Step(site, f"calls {_name(site.source, site.node.func)}", next(_around(world, site), None))
+    return Step(site, Place(site.source, site.node.func), next(_around(world, site), None))
 
 
-def _name(source: SourceFile, called: cst.BaseExpression) -> str:
-    """What to call a function or object that is called: the last name, `Net` of `models.Net(3)(x)`."""
-    match called:
-        case cst.Name():
-            return called.value
-        case cst.Attribute():
-            return called.attr.value
-        case cst.Call():
-            return _name(source, called.func)
-        case _:
-            return _text(Place(source, called), 24)
-
-
-def _function(place: Place) -> cst.CSTNode | None:
+def function_around(place: Place) -> cst.CSTNode | None:
     """The function around a place, whatever its class; None at the top level."""
     current = place.source.parent(place.node)
     while current is not None and not isinstance(current, (cst.FunctionDef, cst.Lambda)):
@@ -320,12 +266,3 @@ def _brought(project: Project, importer: Path, node: cst.Import | cst.ImportFrom
         parts = name.split(".")
         for count in range(1 if name else 0, len(parts) + 1) if not level else (len(parts),):
             yield project.resolve(".".join(parts[:count]), level, importer)
-
-
-def _text(place: Place, longest: int) -> str:
-    """The source of an expression on one line, shortened at the end."""
-    span = place.source.span(place.node)
-    text = " ".join(place.source.text[span.start : span.end].split())
-    if len(text) <= longest:
-        return text
-    return f"{text[:longest].rpartition(' ')[0] or text[:longest]} …"

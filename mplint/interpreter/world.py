@@ -480,6 +480,13 @@ def core(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def around(tensor: Tensor) -> Iterator[Made]:
+    """How the models and the layers of the program that give `tensor` are in the graph, outermost first."""
+    while tensor.made.kind in OUTER and tensor.made.operands:
+        yield tensor.made
+        tensor = tensor.made.operands[0]
+
+
 def carrier(made: Made, softmax: Made | None) -> Tensor | None:
     """The operand of `made` that carries a softmax; None where that is computed here, or not at all."""
     if softmax is None or made.same(softmax):

@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from mplint.cli.main import main
+
+SET = "keras.mixed_precision.set_global_policy"
+
+
+@pytest.mark.parametrize(
+    ("last", "is_told"),
+    [
+        ("half(sys.argv[1])", 1),
+        ("half(sys.argv[1]); half(sys.argv[2])", 1),
+        ("half('mixed_float16'); half(sys.argv[1])", 0),
+        (f"half('float32'); {SET}(sys.argv[1]); {SET}(sys.argv[2])", 1),
+    ],
+)
+def test_what_is_never_known_is_told_once(tmp_path: Path, last: str, is_told: int) -> None:
+    text = f"import sys\nfrom tensorflow import keras\n\ndef half(name):\n    {SET}(name)\n\n{last}\n"
+    (tmp_path / "train.py").write_text(text)
+    told = CliRunner().invoke(main, ["check", "--isolated", "-v", str(tmp_path)]).stderr
+    assert told.count("is not known: what depends on it") == is_told
 
 
 def test_a_policy_that_nobody_knows_is_told(tmp_path: Path) -> None:

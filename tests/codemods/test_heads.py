@@ -140,6 +140,13 @@ IF_NOT_COUNTED = f"{BEHIND}, if nothing counts on the last layer's name or place
         ("m = keras.Model(i, dense(dense(i, 4), 3, name='p'))\n", 18, BEHIND),
         ("m = keras.Model(i, dense(dense(i, 4), 3, 'p'))\n", 18, IF_NOT_COUNTED),
         ("x = dense(i, 4)\nm = keras.Model(i, [dense(x, 3), dense(x, 2)])\n", 19, IF_NOT_COUNTED),
+        ("m = keras.Model(i, dense(dense(i, 4), 3))\nm.load_weights('w')\n", 18, BEHIND),
+        ("m = keras.Model(i, dense(dense(i, 4), 3, name='p'))\nm.load_weights('w')\n", 18, IF_NOT_COUNTED),
+        (
+            "x = dense(i, 4)\np = dense(x, 4)\nm = keras.Model(i, [p, p * x])\n",
+            19,
+            f"{BEHIND}, and see to it that train.py:20 still fits: float32 would meet half precision there",
+        ),
         (
             "x = dense(i, 4)\nm = keras.Model(i, layers.Reshape((4, 3, 1))(dense(x, 3)))\n",
             19,

@@ -1,0 +1,47 @@
+"""The files that a command is about, and the project around them, as the settings have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mplint.project.modules import Project
+    from mplint.settings import Settings
+    from mplint.source.file import SourceError
+
+
+def files_of(
+    settings: Settings,
+    named: Path,
+    *,
+    force_exclude: bool = False,
+    on_unreadable: Callable[[SourceError], None] | None = None,
+) -> list[Path]:
+    """The files that a named path means."""
+    from mplint.project.discovery import discover
+
+    return discover(
+        [named],
+        settings.root,
+        exclude=settings.exclude,
+        extend_exclude=settings.extend_exclude,
+        respect_gitignore=settings.respect_gitignore,
+        force_exclude=force_exclude,
+        on_unreadable=on_unreadable,
+    )
+
+
+def project_of(settings: Settings, files: Sequence[Path], overlay: Mapping[Path, bytes] | None = None) -> Project:
+    """The whole project, with `files` in any case."""
+    from mplint.project.modules import Project
+
+    return Project.at(
+        settings.root,
+        exclude=settings.exclude,
+        extend_exclude=settings.extend_exclude,
+        respect_gitignore=settings.respect_gitignore,
+        extra=files,
+        overlay=overlay,
+    )

@@ -1,0 +1,60 @@
+"""A float32 cast around an expression at a model's end, as the file can write one."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from mplint.codemods import layout, names
+from mplint.codemods.rewrite import only_shown
+from mplint.findings import Applicability, Edit, Fix
+from mplint.interpreter.world import End, World, outputs_of
+from mplint.source.file import SourceFile
+
+
+def cast_to_float32(
+    end: End, source: SourceFile, node: cst.BaseExpression, symbolic: bool, conflict: str | None, in_both: bool
+) -> Fix | None:
+    """The cast; only shown where there is a `conflict` (file and row), or a layer more may change the order of weights.
+
+    What runs `in_both` generations is cast in a way that both have; None where the file has none.
+    """
+    written = _caster(end.world, source, symbolic, in_both)
+    if written is None:
+        return None
+    before, after = written
+    span = source.span(node, parentheses=True)
+    text = source.text[span.start : span.end]
+    if node.lpar and not symbolic and text.startswith("(") and text.endswith(")") and "\n" not in text:
+        text = text[1:-1]
+    edits = (Edit(source.path, span, before + text + after),)
+    if conflict is not None:
+        return only_shown("Cast to float32", conflict, edits, ": it may be used inside a model there")
+    if symbolic and len(outputs_of(end.world, end.model)) > 1:
+        what = "Cast to float32, if nothing counts on the order of the model's weights: a layer more may change it"
+        return Fix(what, Applicability.DISPLAY, edits)
+    return Fix("Cast to float32", Applicability.SAFE, edits)
+
+
+def float32_activation(world: World, source: SourceFile, more: str = "") -> str | None:
+    """A float32 layer that changes nothing else, with `more` arguments; None where the file cannot name it."""
+    layer = names.written(world, source, "keras.layers.Activation")
+    if layer is None:
+        return None
+    return f"{layer}({layout.quoted(source, 'linear')}, dtype={layout.quoted(source, 'float32')}{more})"
+
+
+def _caster(world: World, source: SourceFile, symbolic: bool, in_both: bool) -> tuple[str, str] | None:
+    """How the file can cast an expression, for one generation or for both: the text before it and behind it."""
+    if symbolic:  # tf.cast does not take a KerasTensor in Keras 3
+        layer = float32_activation(world, source)
+        return (f"{layer}(", ")") if layer is not None else None
+    float32 = layout.quoted(source, "float32")
+    tensorflow = names.written(world, source, "tensorflow.cast")
+    if tensorflow is not None:
+        module = tensorflow.rpartition(".")[0]
+        return f"{tensorflow}(", f", {module}.float32)" if module else f", {float32})"
+    if in_both:
+        return None
+    path = "keras.ops.cast" if world.generation == "3" else "keras.backend.cast"
+    keras = names.written(world, source, path)
+    return (f"{keras}(", f", {float32})") if keras is not None else None
