@@ -90,7 +90,6 @@ class Machine:
         self.generation = shelf.generation
         self.decisions = decisions
         self.may_split = may_split
-        self.used: set[Symbol] = set()
         self.shelf = shelf
         self.state: State = State(start.state if start is not None else shelf.state)
         self.state.set(POLICY, shelf.policy)
@@ -265,7 +264,8 @@ class Machine:
 
     def is_several(self, address: Address) -> bool:
         """Whether `address` stands for more than one object here."""
-        return address in self.program.several and self.state.get((address, "@several")) is not None
+        may_be = address in self.program.several or self.recording is not None  # which has to see what is asked for
+        return may_be and self.state.get((address, "@several")) is not None
 
     def put(self, address: Address, name: str, value: Value) -> None:
         """Write a field of an object: strongly while the address stands for one, else joined with what is there."""
@@ -302,7 +302,6 @@ class Machine:
 
     def fields(self, owner: Address | Frame) -> dict[str, Value]:
         """All the fields of an object, or variables of a class or module, that are or may be there."""
-        self.effects += 1
         found: dict[str, Value] = {}
         for name, content in self.state.of(owner).items():
             if is_attribute(name) and isinstance(content, Value):
@@ -363,13 +362,12 @@ class Machine:
             inner = self.decide(symbol.parts[1])
             return inner if inner is None or symbol.parts[0] == "bool" else not inner
         if self.recording is not None:
-            self.recording.conditions.add(symbol)
+            self.recording.conditions[symbol] = None
         if self.decisions:
             found = self.decisions.get(symbol)
             if found is None:
                 found = implied(symbol, self.decisions)
             if found is not None:
-                self.used.add(symbol)
                 self.supposed += 1
                 return found
         if self.pending is not None and self.may_split and _goes_with(symbol, self.pending.conditions):
@@ -382,20 +380,13 @@ class Machine:
             return branch()
         path = self.stack[-1].path
         path.append(symbol)
-        self.decisions[symbol] = outcome
         try:
-            return branch()
+            return self.knowing(symbol, outcome, branch)
         finally:
             path.pop()
-            del self.decisions[symbol]
-
-    def take_learned(self) -> tuple[Symbol, bool] | None:
-        """What the statement that was just run has taught, once."""
-        learned, self.learned = self.learned, None
-        return learned
 
     def knowing(self, symbol: Symbol, outcome: bool, rest: Callable[[], _T]) -> _T:
-        """Run the rest of a block behind a statement that is left where the condition `symbol` is not `outcome`."""
+        """Run what is only reached where the condition `symbol` is `outcome`: the rest of a block, for example."""
         if symbol in self.decisions:
             return rest()
         self.decisions[symbol] = outcome
@@ -576,7 +567,11 @@ class Machine:
 
     def resolved(self, value: Unknown) -> Value | None:
         """Which of its candidates an unknown is, where this world or the branch being run decides it."""
-        return self._decided(value, value.candidates) if self.decisions else None
+        if self.decisions:
+            return self._decided(value, value.candidates)
+        if self.recording is not None:  # where something is decided, the answer may be another
+            self.recording.conditions.update(dict.fromkeys(candidate.symbol for candidate in value.candidates))
+        return None
 
     def _decided(self, value: Unknown, likely: Sequence[Candidate]) -> Value | None:
         left: list[Candidate] = []
@@ -617,6 +612,16 @@ class Machine:
         """How much was done so far that lasts: what comes between two equal ones may have written the state at most."""
         trace = self.trace
         return (self.effects, len(trace.events), trace.tensors.total, trace.layers.total, len(trace.mixed))
+
+    @property
+    def thrown(self) -> int:
+        """How many states in which something was raised are kept for the `try` that is being run."""
+        return len(self.raised[-1]) if self.raised else 0
+
+    def is_shorter(self, function: cst.CSTNode, depth: int) -> bool:
+        """Whether a way of this depth into a function is shorter than those that were seen."""
+        known = self.ways.get(function)
+        return known is None or depth < known.depth
 
     def throw(self) -> None:
         """Something is raised: whoever catches it goes on from the present state."""
