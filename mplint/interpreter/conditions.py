@@ -9,6 +9,7 @@ import libcst as cst
 
 from mplint.interpreter import namespaces, versions
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.choosing import resolved
 from mplint.interpreter.classes import class_attribute, library_bases, tuple_fields
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
@@ -52,7 +53,7 @@ def truth(m: Machine, value: Value) -> bool | None:
             return bool(constant)
         case Unknown(symbol=symbol):
             decided = m.decide(symbol)
-            if decided is None and value.candidates and (known := m.resolved(value)) is not None:
+            if decided is None and value.candidates and (known := resolved(m, value)) is not None:
                 return truth(m, known)
             return decided
         case Varying():
