@@ -37,6 +37,7 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     Varying,
+    choice,
 )
 
 if TYPE_CHECKING:
@@ -129,6 +130,17 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
     return None, symbol, positive is holds, narrowed
+
+
+def learn(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
+    """Bind the variables that a condition has narrowed to what they are in the branch that is `taken`, or in the other.
+
+    One that nothing is left of keeps what it had.
+    """
+    for name, (yes, no) in narrowed.items():
+        kept = yes if taken else no
+        if kept:
+            m.bind(frame, name, choice(kept))
 
 
 def decisive(value: Value) -> tuple[Symbol | None, bool]:

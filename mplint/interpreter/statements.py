@@ -13,7 +13,7 @@ from mplint.interpreter import modules, objects, sequences
 from mplint.interpreter.activations import Loop
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.code import block
-from mplint.interpreter.conditions import condition, decisive, truth
+from mplint.interpreter.conditions import condition, decisive, learn, truth
 from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.merging import loosened
@@ -35,7 +35,6 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
-    choice,
     derived,
     options,
 )
@@ -230,10 +229,7 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
-            for name, values in narrowed.items():
-                kept = values[0] if taken else values[1]
-                if kept:
-                    bind(m, frame, name, choice(kept))
+            learn(m, frame, narrowed, taken)
             reaches_end = m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
             if reaches_end:
                 reached.append(taken is positive)
