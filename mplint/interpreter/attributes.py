@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, candidates, mappings, namespaces, sequences, versions
+from mplint.interpreter import arrays, candidates, choosing, mappings, namespaces, sequences, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.configuration import absl
@@ -315,9 +315,9 @@ def _choice(m: Machine, value: Choice, name: str, place: Place) -> Value:
     found = [(option, get(m, option, name, place)) for option in value.options if option != NONE]
     results = [result for _, result in found]
     if any(map(candidates.is_precise, results)) and all(map(candidates.is_plain, results)) and len(set(results)) > 1:
-        chosen = m.choose(value, place)
+        chosen = choosing.choose(m, value, place)
         if not isinstance(chosen, Choice):
-            m.narrow(value, chosen)
+            choosing.narrow(m, value, chosen)
             return next((result for option, result in found if option == chosen), UNKNOWN)
     return choice(results or [UNKNOWN])
 

@@ -105,12 +105,9 @@ def each(m: Machine, alternatives: tuple[Value, ...], run: Callable[[Value], Val
         return go
 
     m.alternatives([arm(alternative) for alternative in alternatives])
-    result = choice(values)
+    result = m.one_of(values)
     if isinstance(result, Tensor) and result.made.kind == "joined" and len(alternatives) > MAX_OPTIONS:
         return made_somewhere(result)  # which of a registry's blocks comes last is not known
-    if isinstance(result, Unknown):  # what one of them has made is lost sight of
-        for value in values:
-            m.escape(value)
     return result
 
 
@@ -133,7 +130,10 @@ def _hand_over(m: Machine, value: Value) -> None:
     """
     while isinstance(value, Partial):
         value = value.callee
-    if not isinstance(value, Function) or value.frame.kind != "function" or value in m.handed_over:
+    if not isinstance(value, Function) or value.frame.kind != "function":
+        return
+    m.effects += 1
+    if value in m.handed_over:
         return
     m.handed_over.add(value)
     place = m.program.place(value.frame.source, value.code.node)
@@ -193,8 +193,7 @@ def _entered(
     owner = function.frame.owner if function.frame.kind == "class" else None
     outer = m.context
     m.context = outer.at(place)
-    known = m.ways.get(code.node)
-    if known is None or m.context.depth < known.depth:
+    if m.is_shorter(code.node, m.context.depth):
         m.ways[code.node] = m.context
     frame = m.program.frame(code.node, "function", code.source, code, m.context, function.frame, code.locals, owner)
     bind_arguments(m, frame, function, arguments, place)
@@ -278,7 +277,7 @@ def run(
             m.recursive -= code.calls_itself
     activation.on_yield = on_yield
     m.stack.append(activation)
-    entry, pins, raised = m.state, m.state.pins, raised_in(m)
+    entry, pins, thrown = m.state, m.state.pins, m.thrown
     try:
         fell = m.execute(frame, code.body)
     finally:
@@ -293,7 +292,7 @@ def run(
     values = [value for _, value, _ in exits]
     if not code.is_generator:
         m.join_values(values, symbols, states)
-    if raised_in(m) == raised:
+    if m.thrown == thrown:
         entry.pins = pins  # the states in which the function was left end here
     m.resume(entry, states, symbols)
     if not code.has_closures:
@@ -306,11 +305,6 @@ def run(
     if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
         return UNKNOWN if code.is_abstract else NEVER
     return m.one_of(values, symbols)
-
-
-def raised_in(m: Machine) -> int:
-    """How many states in which something was raised are kept for the `try` that is being run."""
-    return len(m.raised[-1]) if m.raised else 0
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from mplint.interpreter import namespaces, versions
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.choosing import resolved
 from mplint.interpreter.classes import class_attribute, library_bases, tuple_fields
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
@@ -36,6 +37,7 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     Varying,
+    choice,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def truth(m: Machine, value: Value) -> bool | None:
             return bool(constant)
         case Unknown(symbol=symbol):
             decided = m.decide(symbol)
-            if decided is None and value.candidates and (known := m.resolved(value)) is not None:
+            if decided is None and value.candidates and (known := resolved(m, value)) is not None:
                 return truth(m, known)
             return decided
         case Varying():
@@ -128,6 +130,17 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
     return None, symbol, positive is holds, narrowed
+
+
+def learn(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
+    """Bind the variables that a condition has narrowed to what they are in the branch that is `taken`, or in the other.
+
+    One that nothing is left of keeps what it had.
+    """
+    for name, (yes, no) in narrowed.items():
+        kept = yes if taken else no
+        if kept:
+            m.bind(frame, name, choice(kept))
 
 
 def decisive(value: Value) -> tuple[Symbol | None, bool]:

@@ -51,7 +51,6 @@ def _copy(m: Machine, value: Value, place: Place) -> Value:
             return m.new_list(place, m.items(value), value.kind)
         case Instance(cls=Class() as cls) if is_closed(cls):
             copied = Instance(m.allocate(place, "object"), cls)
-            m.effects += 1
             for name, held in m.state.of(value.address).items():
                 if name not in (MADE, "@several"):
                     m.state.set((copied.address, name), held)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import libcst as cst
 
-from mplint.interpreter import attributes, dispatch, expressions, objects, statements
-from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters, Split
-from mplint.interpreter.candidates import by_rank, is_precise
+from mplint.interpreter import attributes, dispatch, expressions, meeting, objects, statements
+from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters
 from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import implied
-from mplint.interpreter.keras import strategies
 from mplint.interpreter.keras.names import is_missing
-from mplint.interpreter.merging import either, loosened, merge_contents, merge_entries, merge_items
-from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute, join
+from mplint.interpreter.merging import either, loosened, merge_entries, merge_items
+from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute
 from mplint.interpreter.trace import (
     Escaped,
     Event,
@@ -51,9 +49,6 @@ from mplint.interpreter.values import (
     Undecided,
     Unknown,
     Value,
-    choice,
-    derived,
-    options,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +85,6 @@ class Machine:
         self.generation = shelf.generation
         self.decisions = decisions
         self.may_split = may_split
-        self.used: set[Symbol] = set()
         self.shelf = shelf
         self.state: State = State(start.state if start is not None else shelf.state)
         self.state.set(POLICY, shelf.policy)
@@ -265,7 +259,8 @@ class Machine:
 
     def is_several(self, address: Address) -> bool:
         """Whether `address` stands for more than one object here."""
-        return address in self.program.several and self.state.get((address, "@several")) is not None
+        may_be = address in self.program.several or self.recording is not None  # which has to see what is asked for
+        return may_be and self.state.get((address, "@several")) is not None
 
     def put(self, address: Address, name: str, value: Value) -> None:
         """Write a field of an object: strongly while the address stands for one, else joined with what is there."""
@@ -302,7 +297,6 @@ class Machine:
 
     def fields(self, owner: Address | Frame) -> dict[str, Value]:
         """All the fields of an object, or variables of a class or module, that are or may be there."""
-        self.effects += 1
         found: dict[str, Value] = {}
         for name, content in self.state.of(owner).items():
             if is_attribute(name) and isinstance(content, Value):
@@ -363,17 +357,16 @@ class Machine:
             inner = self.decide(symbol.parts[1])
             return inner if inner is None or symbol.parts[0] == "bool" else not inner
         if self.recording is not None:
-            self.recording.conditions.add(symbol)
+            self.recording.conditions[symbol] = None
         if self.decisions:
             found = self.decisions.get(symbol)
             if found is None:
                 found = implied(symbol, self.decisions)
             if found is not None:
-                self.used.add(symbol)
                 self.supposed += 1
                 return found
-        if self.pending is not None and self.may_split and _goes_with(symbol, self.pending.conditions):
-            self._decide_policy(self.pending)
+        if self.pending is not None and self.may_split and meeting.depends_on(symbol, self.pending):
+            meeting.decide_on(self.pending)
         return None
 
     def assuming(self, symbol: Symbol | None, outcome: bool, branch: Callable[[], _T]) -> _T:
@@ -382,20 +375,13 @@ class Machine:
             return branch()
         path = self.stack[-1].path
         path.append(symbol)
-        self.decisions[symbol] = outcome
         try:
-            return branch()
+            return self.knowing(symbol, outcome, branch)
         finally:
             path.pop()
-            del self.decisions[symbol]
-
-    def take_learned(self) -> tuple[Symbol, bool] | None:
-        """What the statement that was just run has taught, once."""
-        learned, self.learned = self.learned, None
-        return learned
 
     def knowing(self, symbol: Symbol, outcome: bool, rest: Callable[[], _T]) -> _T:
-        """Run the rest of a block behind a statement that is left where the condition `symbol` is not `outcome`."""
+        """Run what is only reached where the condition `symbol` is `outcome`: the rest of a block, for example."""
         if symbol in self.decisions:
             return rest()
         self.decisions[symbol] = outcome
@@ -462,131 +448,16 @@ class Machine:
         return self.state
 
     def join(self, states: list[State], symbols: Sequence[Symbol] = ()) -> State:
-        """The state behind a join of branches that were taken under the conditions `symbols`.
-
-        Where they differ in nothing but the policy, it stays open which one it is until something depends on that.
-        """
-        condition = symbols[0] if symbols else None
-        policy: Undecided | None = None
-        differs = False
-
-        def merge(cell: Cell, contents: list[object]) -> object:
-            nonlocal policy, differs
-            if cell == POLICY and self.may_split:
-                undecided = Undecided.of(contents, condition)
-                if undecided.conditions:
-                    policy = undecided
-                    return undecided
-            differs = True
-            if self.may_split and condition is not None:
-                self._tell_apart(condition, _differing(contents))
-            merged = merge_contents(contents)
-            return self._met(merged, contents, symbols) if isinstance(merged, Unknown) else merged
-
-        joined = join(states, merge)
-        if policy is not None:
-            if differs:
-                self._decide_policy(policy)
-            self.pending = policy
-        return joined
-
-    @staticmethod
-    def _decide_policy(policy: Undecided) -> NoReturn:
-        """Go on in a world for each outcome of the condition that comes first of those that decide on the policy."""
-        raise Split(policy.conditions[0])
+        """The state behind a join of branches that were taken under the conditions `symbols`."""
+        return meeting.join(self, states, symbols)
 
     def one_of(self, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
         """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
-        result = choice(values)
-        return self._met(result, values, symbols) if isinstance(result, Unknown) else result
-
-    def _met(self, merged: Unknown, contents: Sequence[object], symbols: Sequence[Symbol]) -> Unknown:
-        """The unknown in which `contents` meet behind `symbols`: whoever asks for it twice asks for one thing."""
-        self.lose(content for content in contents if isinstance(content, Value))
-        return derived("met", Unknown(symbols[0]), *contents) if symbols and merged.symbol is None else merged
-
-    def lose(self, values: Iterable[Value]) -> None:
-        """Note that objects cannot be told from something unknown any more."""
-        for value in values:
-            if not isinstance(value, Unknown):
-                self.escape(value)
+        return meeting.one_of(self, values, symbols)
 
     def join_values(self, values: list[Value], symbols: Sequence[Symbol], states: Sequence[State] = ()) -> None:
-        """Split the world where `values`, the results of branches under `symbols`, differ in their precision.
-
-        And where they differ at all, and the branches, which end in `states`, leave different policies.
-        """
-        if self.may_split and symbols and any(value != values[0] for value in values[1:]):
-            policies = [state.get(POLICY) for state in states]
-            if any(policy != policies[0] for policy in policies[1:]):
-                self._decide_policy(Undecided.of(policies, symbols[0]))
-            self._tell_apart(symbols[0], values)
-
-    def _tell_apart(self, symbol: Symbol, contents: Sequence[object]) -> None:
-        """Split the world where branches under `symbol` leave `contents` that only make sense together with others.
-
-        A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
-        """
-        if any(map(_precise, contents)):
-            raise Split(symbol)
-        if symbol.parts[0] != "Equal" and any(map(self._is_unfit, contents)):
-            self.program.strategies.add(symbol)
-            raise Split(symbol)
-
-    def _is_unfit(self, content: object) -> bool:
-        """Whether `content` is, or may be, a strategy that mixed_float16 does not work under."""
-        return isinstance(content, Value) and any(
-            isinstance(option, Instance)
-            and isinstance(option.cls, Api)
-            and strategies.is_unfit(option.cls.path, self.generation)
-            for option in options(content)
-        )
-
-    def choose(self, value: Choice, place: Place) -> Value:
-        """One of several values on which the precision depends: a world for each."""
-        for position, option in enumerate(value.options[:-1]):
-            symbol = Symbol("option", place, position)
-            decided = self.decide(symbol)
-            if decided is None:
-                if self.may_split:
-                    raise Split(symbol)
-                return value
-            if decided:
-                return option
-        return value.options[-1]
-
-    def narrow(self, value: Choice, chosen: Value) -> None:
-        """From here on whatever holds `value` holds `chosen`: what else is done with it belongs to the same world."""
-        for cell in self.state.holding(value):
-            self.state.set(cell, chosen)
-
-    def settle(self, value: Unknown) -> Value:
-        """One of the values that an unknown is likely to have, on which the precision depends: a world for each."""
-        self.effects += 1
-        likely = self.likely(value)
-        known = self._decided(value, likely)
-        if known is not None:
-            return known
-        left = [each for each in by_rank(likely) if self.decide(each.symbol) is None]
-        if left and self.may_split:
-            raise Split(left[0].symbol)
-        if not likely:
-            self.unsettled.append(value)
-        return value
-
-    def resolved(self, value: Unknown) -> Value | None:
-        """Which of its candidates an unknown is, where this world or the branch being run decides it."""
-        return self._decided(value, value.candidates) if self.decisions else None
-
-    def _decided(self, value: Unknown, likely: Sequence[Candidate]) -> Value | None:
-        left: list[Candidate] = []
-        for candidate in likely:
-            decided = self.decide(candidate.symbol)
-            if decided is candidate.holds:
-                return candidate.value
-            if decided is None:
-                left.append(candidate)
-        return left[0].value if value.closed and len(left) == 1 else None
+        """Split the world where `values`, the results of branches under `symbols`, do not make sense in one."""
+        meeting.tell_apart(self, values, symbols, states)
 
     def likely(self, value: Unknown) -> tuple[Candidate, ...]:
         """The values that an unknown is likely to have: its own candidates, and what the program and its files name."""
@@ -618,6 +489,16 @@ class Machine:
         trace = self.trace
         return (self.effects, len(trace.events), trace.tensors.total, trace.layers.total, len(trace.mixed))
 
+    @property
+    def thrown(self) -> int:
+        """How many states in which something was raised are kept for the `try` that is being run."""
+        return len(self.raised[-1]) if self.raised else 0
+
+    def is_shorter(self, function: cst.CSTNode, depth: int) -> bool:
+        """Whether a way of this depth into a function is shorter than those that were seen."""
+        known = self.ways.get(function)
+        return known is None or depth < known.depth
+
     def throw(self) -> None:
         """Something is raised: whoever catches it goes on from the present state."""
         if self.raised:
@@ -627,7 +508,7 @@ class Machine:
     def record(self, event: Event) -> None:
         """Add an event to the trace."""
         if self.pending is not None and self.may_split and not isinstance(event, _OF_ANY_POLICY):
-            self._decide_policy(self.pending)
+            meeting.decide_on(self.pending)
         self.trace.events.append(event)
 
     def escape(self, value: Value, seen: set[object] | None = None) -> None:
@@ -700,7 +581,7 @@ class Machine:
         self.effects += 1
         found = self.state.get(POLICY)
         if isinstance(found, Undecided) and self.may_split:
-            self._decide_policy(found)
+            meeting.decide_on(found)
         return found if isinstance(found, Policy) else Policy(None)
 
     @property
@@ -721,39 +602,3 @@ class Machine:
 
 _OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, VariableMade)
 """Events that say the same whatever the policy is; all others belong to a world in which it is known."""
-
-
-def _goes_with(symbol: Symbol, conditions: Sequence[Symbol]) -> bool:
-    """Whether an outcome of one of `conditions` says what that of `symbol` is."""
-    return any(
-        symbol == condition or any(implied(symbol, {condition: outcome}) is not None for outcome in (True, False))
-        for condition in conditions
-    )
-
-
-def _differing(contents: list[object]) -> Sequence[object]:
-    """What is not the same in `contents`: of dicts, the values under some keys."""
-    held = [dict(content.pairs) for content in contents if isinstance(content, Entries)]
-    if len(held) < len(contents) or not held:
-        return contents
-    return [value for key in dict.fromkeys(key for pairs in held for key in pairs) for value in _values(held, key)]
-
-
-def _values(held: list[dict[Value, Value]], key: Value) -> list[Value]:
-    found = [pairs[key] for pairs in held if key in pairs]
-    return [] if len(found) == len(held) and all(value == found[0] for value in found) else found
-
-
-def _precise(content: object) -> bool:
-    """Whether `content` says in which precision something is computed, or whether a loss is scaled."""
-    match content:
-        case Policy():
-            return True
-        case Instance(cls=Api(path=path)):
-            return path == "keras.optimizers.LossScaleOptimizer"
-        case Choice():
-            return any(_precise(option) for option in content.options)
-        case Unknown():
-            return any(is_precise(candidate.value) for candidate in content.candidates)
-        case _:
-            return is_precise(content)

@@ -8,7 +8,7 @@ been run: with the memo and without it, a run shows the same, and ends at the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +39,8 @@ from mplint.interpreter.values import (
 )
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
 
@@ -57,11 +59,13 @@ _RESULTS: Final = 4
 class _Watched(dict[Cell, object]):
     """The cells of a layer of the state that notes what is looked for below it."""
 
-    __slots__ = ("read",)
+    __slots__ = ("read", "swept")
 
     def __init__(self) -> None:
         super().__init__()
         self.read: set[Cell] = set()
+        self.swept = False
+        """Whether all that is written of some owner was looked for: then no list of cells says what was read."""
 
     def get(self, cell: Cell, default: object = None) -> object:
         found = super().get(cell)
@@ -69,27 +73,41 @@ class _Watched(dict[Cell, object]):
             self.read.add(cell)
         return found
 
+    def __iter__(self) -> Iterator[Cell]:
+        self.swept = True
+        return super().__iter__()
+
 
 @dataclass(slots=True)
 class Recording:
-    """What a call that is being run has asked for, beside cells of the state."""
+    """What a call that is being run has asked for, beside cells of the state, and what it leaves behind in the run."""
 
-    conditions: set[Symbol] = field(default_factory=set)
-    """The unknown conditions on which it depends."""
-    entered: list[FunctionCode] = field(default_factory=list)
-    """The functions that it has entered, itself among them."""
+    conditions: dict[Symbol, None] = field(default_factory=dict)
+    """The unknown conditions on which it depends, in the order in which they were asked for."""
+    entered: dict[FunctionCode, int] = field(default_factory=dict)
+    """The functions that it has entered, itself among them, and how often."""
     depth: int = 0
     """The calls inside each other at its deepest point."""
+    undecided: set[Symbol] = field(default_factory=set)
+    """As in the machine, and so are those below."""
+    unknown_tests: set[cst.CSTNode] = field(default_factory=set)
+    ways: dict[cst.CSTNode, Context] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        """How many functions were entered in all."""
+        return sum(self.entered.values())
 
     def enter(self, code: FunctionCode, depth: int) -> None:
         """Note that a function is entered, as the innermost of `depth` calls."""
-        self.entered.append(code)
+        self.entered[code] = self.entered.get(code, 0) + 1
         self.depth = max(self.depth, depth)
 
     def add(self, other: Recording, depth: int = 0) -> None:
         """Add what a call inside this one has asked for, which began inside `depth` others."""
         self.conditions |= other.conditions
-        self.entered += other.entered
+        for code, times in other.entered.items():
+            self.entered[code] = self.entered.get(code, 0) + times
         self.depth = max(self.depth, depth + other.depth)
 
 
@@ -101,10 +119,13 @@ class _Result:
     position: int | None
     cells: tuple[tuple[Cell, object], ...]
     asked: Recording
-    undecided: frozenset[Symbol]
+    context: Context
+    """The context in which its body was run."""
     steps: int
     captures: int
     """States that it has kept: whether there are any is asked where branches meet."""
+    supposed: int
+    """How often it took a condition as one of its own branches had it."""
     guarded: bool
     """Whether something would have caught what it raises: then it raises nothing."""
 
@@ -154,7 +175,7 @@ class Memo:
         for result in results:
             if _holds(m, result):
                 known.missed = known.refused = 0
-                return _again(m, result, arguments)
+                return _again(m, result, arguments, inside)
         known.missed += 1
         if len(results) >= _RESULTS or known.missed > _MISSES:
             self._functions[code] = None
@@ -190,7 +211,7 @@ def _key(m: Machine, function: Function, arguments: Arguments) -> object | None:
         given.append(exact)
     names = tuple(name for name, _ in arguments.keywords)
     program = m.program
-    surroundings = (m.generation, m.may_split, len(program.patched), len(program.hooks))
+    surroundings = (m.generation, m.may_split, len(program.patched), len(program.hooks), program.aliases)
     return (function, names, tuple(given), surroundings)
 
 
@@ -225,12 +246,18 @@ def _holds(m: Machine, result: _Result) -> bool:
         found = m.read(cell)
         if found is not content and (found is None or content is None or _differ(found, content)):
             return False
-    for code in result.asked.entered:
-        if m.running.get(code) or m.calls_of.get(code, 0) + len(result.asked.entered) > MAX_CALLS:
+    for code, times in result.asked.entered.items():
+        if m.running.get(code) or m.calls_of.get(code, 0) + times > MAX_CALLS:
             return False
-    if m.decisions or m.pending is not None:
-        return all(m.decide(condition) is None for condition in result.asked.conditions)
-    return True
+    return not ((m.decisions or m.pending is not None) and _is_decided(m, result.asked))
+
+
+def _is_decided(m: Machine, asked: Recording) -> bool:
+    """Whether this world, or the branch being run, decides a condition that was asked for."""
+    supposed = m.supposed
+    decided = any(m.decide(condition) is not None for condition in asked.conditions)
+    m.supposed = supposed  # nothing has been taken so yet
+    return decided
 
 
 def _differ(one: object, other: object) -> bool:
@@ -238,59 +265,76 @@ def _differ(one: object, other: object) -> bool:
     return exact is None or exact != _exact(other)
 
 
-def _again(m: Machine, result: _Result, arguments: Arguments) -> Value:
-    """Do what the call did."""
+def _again(m: Machine, result: _Result, arguments: Arguments, inside: Context) -> Value:
+    """Do what the call did, its body now being in the context `inside`."""
+    asked = result.asked
     m.steps += result.steps
     if m.steps > m.budget:
         raise OutOfBudget
     m.captures += result.captures
-    m.undecided |= result.undecided
-    for code in result.asked.entered:
-        m.calls_of[code] = m.calls_of.get(code, 0) + 1
-    m.clock += len(result.asked.entered)
+    m.supposed += result.supposed
+    m.undecided |= asked.undecided
+    m.unknown_tests |= asked.unknown_tests
+    for code, times in asked.entered.items():
+        m.calls_of[code] = m.calls_of.get(code, 0) + times
+        m.program.entered.add(code.node)
+    m.clock += asked.calls
+    deeper = inside.depth - result.context.depth
+    for node, way in asked.ways.items():
+        if m.is_shorter(node, way.depth + deeper):
+            m.ways[node] = _moved(way, result.context, inside)
     if m.recording is not None:
-        m.recording.add(result.asked, len(m.stack))
+        m.recording.add(asked, len(m.stack))
     return result.value if result.position is None else arguments.values()[result.position]
+
+
+def _moved(way: Context, old: Context, new: Context) -> Context:
+    """The context that is to `new` what `way`, which is below it, is to `old`."""
+    if way is old:
+        return new
+    assert way.parent is not None, "what a call enters, it enters below itself"
+    assert way.site is not None, "and through some site"
+    return _moved(way.parent, old, new).at(way.site, way.index)
 
 
 def _recorded(
     m: Machine, arguments: Arguments, inside: Context, enter: Callable[[], Value]
 ) -> tuple[_Result | None, Value]:
     """Run a call; what it gave and on what that depends, if it did nothing else."""
-    base, outer, around = m.state, m.recording, m.undecided
-    raised = len(m.raised[-1]) if m.raised else 0
+    base, outer = m.state, m.recording
+    left = m.undecided, m.unknown_tests, m.ways
+    raised = m.thrown
     cells = _Watched()
     base.pins += 1
     m.state = State(base, cells)
-    m.recording, m.undecided = asked, undecided = Recording(), set[Symbol]()
-    depth, steps, captures, marks = len(m.stack), m.steps, m.captures, m.marks()
+    m.recording = asked = Recording()
+    m.undecided, m.unknown_tests, m.ways = asked.undecided, asked.unknown_tests, asked.ways
+    depth, steps, captures, supposed, marks = len(m.stack), m.steps, m.captures, m.supposed, m.marks()
     try:
         value = enter()
     finally:
-        m.recording, m.undecided = outer, around
-        around |= undecided
+        m.recording = outer
+        m.undecided, m.unknown_tests, m.ways = left
+        m.undecided |= asked.undecided
+        m.unknown_tests |= asked.unknown_tests
+        for node, way in asked.ways.items():
+            if m.is_shorter(node, way.depth):
+                m.ways[node] = way
         if outer is not None:
             outer.add(asked)
     changes = m.state.above(base)
     found: _Result | None = None
-    if marks == m.marks() and _is_free(value, inside, arguments):
+    if marks == m.marks() and not cells.swept and _is_free(value, inside, arguments):
         read = _read(base, cells.read, inside)
         running = any(m.running.get(code) for code in asked.entered)
-        decided = bool(m.decisions) and any(m.decide(condition) is not None for condition in asked.conditions)
+        decided = bool(m.decisions) and _is_decided(m, asked)
         if read is not None and not running and not decided and _is_own(base, changes, inside):
             position = next((at for at, given in enumerate(arguments.values()) if given is value), None)
             asked.depth -= depth
-            found = _Result(
-                value,
-                position,
-                read,
-                asked,
-                frozenset(undecided),
-                m.steps - steps,
-                m.captures - captures,
-                bool(m.raised),
-            )
-    if (len(m.raised[-1]) if m.raised else 0) == raised:
+            steps, captures, supposed = m.steps - steps, m.captures - captures, m.supposed - supposed
+            guarded = bool(m.raised)
+            found = _Result(value, position, read, asked, inside, steps, captures, supposed, guarded)
+    if m.thrown == raised:
         base.pins -= 1
     if type(changes) is _Watched:
         changes = dict(changes)
@@ -350,9 +394,14 @@ def _is_free(value: Value, context: Context, arguments: Arguments) -> bool:
                 if symbol is not None:
                     stack.append(symbol)
             case Symbol(parts=parts):
-                stack.extend(part for part in parts if isinstance(part, (Value, Symbol, Context)))
+                stack.extend(parts)
+            case str() | int() | Place() | None:
+                pass
             case Context():
                 if _is_within(here, context):
+                    return False
+            case Address():
+                if _is_within(here.context, context):
                     return False
             case Tuple(items=items, rest=rest):
                 stack.extend(items)

@@ -25,7 +25,7 @@ POLICY: Final[Cell] = (GLOBAL, "policy")
 
 _AT_ONCE: Final = 4
 """States that are joined in one step."""
-_NO_INDEX: Final[tuple[int, dict[object, list[str]]]] = (0, {})
+_NO_INDEX: Final[tuple[int, dict[object, list[str]]]] = (-1, {})
 
 
 def is_attribute(name: str) -> bool:

@@ -11,9 +11,9 @@ import libcst as cst
 
 from mplint.interpreter import modules, objects, sequences
 from mplint.interpreter.activations import Loop
-from mplint.interpreter.calls import Arguments, raised_in
+from mplint.interpreter.calls import Arguments
 from mplint.interpreter.code import block
-from mplint.interpreter.conditions import condition, decisive, truth
+from mplint.interpreter.conditions import condition, decisive, learn, truth
 from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.merging import loosened
@@ -35,7 +35,6 @@ from mplint.interpreter.values import (
     Tuple,
     Unknown,
     Value,
-    choice,
     derived,
     options,
 )
@@ -55,17 +54,13 @@ def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
         handler = _HANDLERS.get(type(statement))
         if handler is not None and not handler(m, frame, statement):
             return False
-        learned = m.take_learned() if m.learned is not None else None
-        if learned is not None:
-            return m.knowing(*learned, partial(execute, m, frame, body[position + 1 :]))
+        if m.learned is not None:
+            (symbol, outcome), m.learned = m.learned, None
+            return m.knowing(symbol, outcome, partial(execute, m, frame, body[position + 1 :]))
     return True
 
 
 # -- simple statements
-
-
-def _line(m: Machine, frame: Frame, node: cst.SimpleStatementLine) -> bool:
-    return execute(m, frame, node.body)
 
 
 def _expression(m: Machine, frame: Frame, node: cst.Expr) -> bool:
@@ -135,9 +130,8 @@ def _changed(m: Machine, value: Value, operator: str, right: Value, place: Place
 
 def _return(m: Machine, frame: Frame, node: cst.Return) -> bool:
     value = m.evaluate(frame, node.value) if node.value is not None else NONE
-    if m.stack:
-        activation = m.stack[-1]
-        activation.exits.append((m.capture(), value, tuple(activation.path)))
+    activation = m.stack[-1]
+    activation.exits.append((m.capture(), value, tuple(activation.path)))
     return False
 
 
@@ -149,13 +143,13 @@ def _raise(m: Machine, frame: Frame, node: cst.Raise) -> bool:
 
 
 def _break(m: Machine, frame: Frame, node: cst.Break) -> bool:
-    if m.stack and m.stack[-1].loops:
+    if m.stack[-1].loops:
         m.stack[-1].loops[-1].breaks.append(m.capture())
     return False
 
 
 def _continue(m: Machine, frame: Frame, node: cst.Continue) -> bool:
-    if m.stack and m.stack[-1].loops:
+    if m.stack[-1].loops:
         m.stack[-1].loops[-1].continues.append(m.capture())
     return False
 
@@ -235,10 +229,7 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
-            for name, values in narrowed.items():
-                kept = values[0] if taken else values[1]
-                if kept:
-                    bind(m, frame, name, choice(kept))
+            learn(m, frame, narrowed, taken)
             reaches_end = m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
             if reaches_end:
                 reached.append(taken is positive)
@@ -453,7 +444,7 @@ def _news(base: State, cell: tuple[object, str], value: object) -> bool:
 
 
 def _symbols(m: Machine) -> tuple[Symbol, ...]:
-    return tuple(m.stack[-1].path[-1:]) if m.stack else ()
+    return tuple(m.stack[-1].path[-1:])
 
 
 @contextmanager
@@ -462,10 +453,10 @@ def _loop(m: Machine) -> Iterator[Loop]:
     loop = Loop()
     activation = m.stack[-1]
     activation.loops.append(loop)
-    entry, pins, kept = m.state, m.state.pins, len(activation.exits) + raised_in(m)
+    entry, pins, kept = m.state, m.state.pins, len(activation.exits) + m.thrown
     yield loop
     activation.loops.pop()
-    if len(activation.exits) + raised_in(m) == kept:
+    if len(activation.exits) + m.thrown == kept:
         entry.pins = pins
     loop.left = m.resume(entry, loop.breaks, _symbols(m))
 
@@ -625,7 +616,7 @@ def _kept(m: Machine) -> tuple[int, int, int, int]:
     """How many states in which the function or the loop is left, or the `try` fails, have been kept so far."""
     activation = m.stack[-1]
     loop = activation.loops[-1] if activation.loops else None
-    return len(activation.exits), len(loop.breaks) if loop else 0, len(loop.continues) if loop else 0, raised_in(m)
+    return len(activation.exits), len(loop.breaks) if loop else 0, len(loop.continues) if loop else 0, m.thrown
 
 
 def _finally(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], kept: tuple[int, int, int, int]) -> None:
@@ -665,7 +656,6 @@ def _nothing(m: Machine, frame: Frame, node: cst.CSTNode) -> bool:
 
 
 _HANDLERS: Final[dict[type[cst.CSTNode], Callable[..., bool]]] = {
-    cst.SimpleStatementLine: _line,
     cst.Expr: _expression,
     cst.Assign: _assign,
     cst.AnnAssign: _annotated,

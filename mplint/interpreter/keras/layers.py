@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.candidates import is_precise
+from mplint.interpreter.choosing import settle
 from mplint.interpreter.classes import class_attribute, method_of
 from mplint.interpreter.keras import policies, structures, tensors, wrappers
 from mplint.interpreter.keras.binding import bind
@@ -89,7 +90,7 @@ def _policy_of(m: Machine, instance: Instance, bound: dict[str, Value], argument
         data = Const("float32") if value is None or value == NONE else value
         return default if m.generation == "3" else Policy(tensors.dtype_of(m, data)), False
     if isinstance(value, Unknown) and any(is_precise(candidate.value) for candidate in value.candidates):
-        value = m.settle(value)
+        value = settle(m, value)
     return policies.as_policy(m, value, default), value is not None and value != NONE
 
 

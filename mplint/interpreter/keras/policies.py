@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
+from mplint.interpreter.choosing import choose, settle
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.state import GLOBAL
@@ -128,9 +129,9 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
 def _decided(m: Machine, value: Value | None, place: Place) -> Value | None:
     """What is given as a policy where it may be one of several: a world for each."""
     if isinstance(value, Choice):
-        value = m.choose(value, place)
+        value = choose(m, value, place)
     if isinstance(value, Unknown):
-        value = m.settle(value)
+        value = settle(m, value)
     return value
 
 
@@ -230,7 +231,7 @@ def set_floatx(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     """
     value = arguments.get("floatx", None) or arguments.get("value", 0)
     if isinstance(value, Unknown):
-        value = m.settle(value)
+        value = settle(m, value)
     m.state.set(_FLOATX, value if value is not None else UNKNOWN)
     held = m.state.get(_HELD) == TRUE
     if m.generation == "3":

@@ -1,0 +1,68 @@
+"""One of the values that something may have, where the precision depends on it: a world for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mplint.interpreter.activations import Split
+from mplint.interpreter.candidates import by_rank
+from mplint.interpreter.values import Candidate, Choice, Place, Symbol, Unknown, Value
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+
+def choose(m: Machine, value: Choice, place: Place) -> Value:
+    """One of several values on which the precision depends."""
+    for position, option in enumerate(value.options[:-1]):
+        symbol = Symbol("option", place, position)
+        decided = m.decide(symbol)
+        if decided is None:
+            if m.may_split:
+                raise Split(symbol)
+            return value
+        if decided:
+            return option
+    return value.options[-1]
+
+
+def narrow(m: Machine, value: Choice, chosen: Value) -> None:
+    """From here on whatever holds `value` holds `chosen`: what else is done with it belongs to the same world."""
+    for cell in m.state.holding(value):
+        m.state.set(cell, chosen)
+
+
+def settle(m: Machine, value: Unknown) -> Value:
+    """One of the values that an unknown is likely to have, on which the precision depends."""
+    m.effects += 1
+    likely = m.likely(value)
+    known = _decided(m, value, likely)
+    if known is not None:
+        return known
+    left = [each for each in by_rank(likely) if m.decide(each.symbol) is None]
+    if left and m.may_split:
+        raise Split(left[0].symbol)
+    if not likely:
+        m.unsettled.append(value)
+    return value
+
+
+def resolved(m: Machine, value: Unknown) -> Value | None:
+    """Which of its candidates an unknown is, where this world or the branch being run decides it."""
+    if m.decisions:
+        return _decided(m, value, value.candidates)
+    if m.recording is not None:  # where something is decided, the answer may be another
+        m.recording.conditions.update(dict.fromkeys(candidate.symbol for candidate in value.candidates))
+    return None
+
+
+def _decided(m: Machine, value: Unknown, likely: Sequence[Candidate]) -> Value | None:
+    left: list[Candidate] = []
+    for candidate in likely:
+        decided = m.decide(candidate.symbol)
+        if decided is candidate.holds:
+            return candidate.value
+        if decided is None:
+            left.append(candidate)
+    return left[0].value if value.closed and len(left) == 1 else None

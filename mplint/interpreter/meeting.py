@@ -1,0 +1,159 @@
+"""Where branches meet: what they have in common goes on, and what only makes sense apart gets worlds of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from mplint.interpreter.activations import Split
+from mplint.interpreter.candidates import is_precise
+from mplint.interpreter.implications import implied
+from mplint.interpreter.keras import strategies
+from mplint.interpreter.merging import merge_contents
+from mplint.interpreter.state import POLICY, Cell, State
+from mplint.interpreter.state import join as join_states
+from mplint.interpreter.values import (
+    Api,
+    Choice,
+    Entries,
+    Instance,
+    Policy,
+    Symbol,
+    Undecided,
+    Unknown,
+    Value,
+    choice,
+    derived,
+    options,
+)
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+
+# -- states and results
+
+
+def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> State:
+    """The state behind a join of branches that were taken under the conditions `symbols`.
+
+    Where they differ in nothing but the policy, it stays open which one it is until something depends on that.
+    """
+    condition = symbols[0] if symbols else None
+    policy: Undecided | None = None
+    differs = False
+
+    def merge(cell: Cell, contents: list[object]) -> object:
+        nonlocal policy, differs
+        if cell == POLICY and m.may_split:
+            undecided = Undecided.of(contents, condition)
+            if undecided.conditions:
+                policy = undecided
+                return undecided
+        differs = True
+        if m.may_split and condition is not None:
+            _tell_apart(m, condition, _differing(contents))
+        merged = merge_contents(contents)
+        return _met(m, merged, contents, symbols) if isinstance(merged, Unknown) else merged
+
+    joined = join_states(states, merge)
+    if policy is not None:
+        if differs:
+            decide_on(policy)
+        m.pending = policy
+    return joined
+
+
+def one_of(m: Machine, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
+    """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
+    result = choice(values)
+    return _met(m, result, values, symbols) if isinstance(result, Unknown) else result
+
+
+def _met(m: Machine, merged: Unknown, contents: Sequence[object], symbols: Sequence[Symbol]) -> Unknown:
+    """The unknown in which `contents` meet behind `symbols`: whoever asks for it twice asks for one thing.
+
+    Objects among them cannot be told from something unknown any more.
+    """
+    for content in contents:
+        if isinstance(content, Value) and not isinstance(content, Unknown):
+            m.escape(content)
+    return derived("met", Unknown(symbols[0]), *contents) if symbols and merged.symbol is None else merged
+
+
+# -- worlds
+
+
+def tell_apart(m: Machine, values: list[Value], symbols: Sequence[Symbol], states: Sequence[State] = ()) -> None:
+    """Split the world where `values`, the results of branches under `symbols`, differ in their precision.
+
+    And where they differ at all, and the branches, which end in `states`, leave different policies.
+    """
+    if m.may_split and symbols and any(value != values[0] for value in values[1:]):
+        policies = [state.get(POLICY) for state in states]
+        if any(policy != policies[0] for policy in policies[1:]):
+            decide_on(Undecided.of(policies, symbols[0]))
+        _tell_apart(m, symbols[0], values)
+
+
+def decide_on(policy: Undecided) -> NoReturn:
+    """Go on in a world for each outcome of the condition that comes first of those that decide on the policy."""
+    raise Split(policy.conditions[0])
+
+
+def depends_on(symbol: Symbol, policy: Undecided) -> bool:
+    """Whether an outcome of one of the conditions that decide on the policy says what that of `symbol` is."""
+    return any(
+        symbol == condition or any(implied(symbol, {condition: outcome}) is not None for outcome in (True, False))
+        for condition in policy.conditions
+    )
+
+
+def _tell_apart(m: Machine, symbol: Symbol, contents: Sequence[object]) -> None:
+    """Split the world where branches under `symbol` leave `contents` that only make sense together with others.
+
+    A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
+    """
+    if any(map(_precise, contents)):
+        raise Split(symbol)
+    if symbol.parts[0] != "Equal" and any(_is_unfit(content, m.generation) for content in contents):
+        m.program.strategies.add(symbol)
+        raise Split(symbol)
+
+
+def _is_unfit(content: object, generation: str) -> bool:
+    """Whether `content` is, or may be, a strategy that mixed_float16 does not work under."""
+    return isinstance(content, Value) and any(
+        isinstance(option, Instance)
+        and isinstance(option.cls, Api)
+        and strategies.is_unfit(option.cls.path, generation)
+        for option in options(content)
+    )
+
+
+def _differing(contents: list[object]) -> Sequence[object]:
+    """What is not the same in `contents`: of dicts, the values under some keys."""
+    held = [dict(content.pairs) for content in contents if isinstance(content, Entries)]
+    if len(held) < len(contents) or not held:
+        return contents
+    return [value for key in dict.fromkeys(key for pairs in held for key in pairs) for value in _values(held, key)]
+
+
+def _values(held: list[dict[Value, Value]], key: Value) -> list[Value]:
+    found = [pairs[key] for pairs in held if key in pairs]
+    return [] if len(found) == len(held) and all(value == found[0] for value in found) else found
+
+
+def _precise(content: object) -> bool:
+    """Whether `content` says in which precision something is computed, or whether a loss is scaled."""
+    match content:
+        case Policy():
+            return True
+        case Instance(cls=Api(path=path)):
+            return path == "keras.optimizers.LossScaleOptimizer"
+        case Choice():
+            return any(_precise(option) for option in content.options)
+        case Unknown():
+            return any(is_precise(candidate.value) for candidate in content.candidates)
+        case _:
+            return is_precise(content)
