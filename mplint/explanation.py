@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -114,9 +114,11 @@ class _Explainer:
     # -- policies
 
     def _reached(self, path: Path) -> Iterator[Reached]:
-        """The policies that hold where the file makes layers; where it makes none, those of the programs around it."""
+        """The policies that hold where the file makes layers, and those of programs that import it and make none."""
         best: dict[tuple[Path, Place, str], tuple[int, World, Policy, Place]] = {}
-        for world, policy, at in self._made.get(path) or self._around(path):
+        made = self._made.get(path, [])
+        programs = {world.path for world, _, _ in made}
+        for world, policy, at in [*made, *self._around(path, programs)]:
             if policy.name in HALF_POLICIES and policy.name is not None and policy.set_by:
                 key = self._reasons.home(world, policy).path, policy.set_by[0], policy.name
                 distance = self._reasons.distance(world, policy, at)
@@ -154,9 +156,11 @@ class _Explainer:
                     found.setdefault(event.place.source.path, {}).setdefault((world, event.policy), event.place)
         return {path: [(*key, at) for key, at in made.items()] for path, made in found.items()}
 
-    def _around(self, path: Path) -> Iterator[tuple[World, Policy, Place]]:
-        """The policies that the programs set which the file is part of."""
+    def _around(self, path: Path, others: Collection[Path]) -> Iterator[tuple[World, Policy, Place]]:
+        """The policies that the programs set which the file is part of, but for some `others`."""
         for world in self._worlds:
+            if world.path in others:
+                continue
             set_here = dict.fromkeys(event.policy for event in world.trace.events if isinstance(event, PolicySet))
             if set_here and (path == world.path or path in self._project.closure(world.path)):
                 at = self._entered(world, path)

@@ -222,10 +222,9 @@ def _policies(world: World) -> Iterator[Policy]:
 
 def related(project: Project, targets: Collection[Path]) -> list[Path]:
     """The files whose running may say something about `targets`: themselves, and those that import them."""
-    found: set[Path] = set()
+    found = set(targets)
     for path in targets:
-        if project.mentions(path, b"keras", b"tensorflow", b"import"):
-            found |= {path, *project.importers(path)}
+        found |= project.importers(path)
     return sorted(found)
 
 

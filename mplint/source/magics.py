@@ -58,9 +58,12 @@ def masked(lines: Sequence[str]) -> list[str]:
         if cell is None:
             return [*head, *_without_cell_magics(lines, first)]
         head += [*lines[:first], _comment(lines[first])]
-        lines = lines[first + 1 :]  # a cell of its own
-        if not cell["help"] and cell["name"] not in _PYTHON_CELLS:
+        lines = lines[first + 1 :]
+        if cell["help"]:
+            return [*head, *_statements(lines)]
+        if cell["name"] not in _PYTHON_CELLS:
             return [*head, *map(_comment, lines)]
+        # what is left is a cell of its own
 
 
 def _without_cell_magics(lines: list[str], first: int) -> list[str]:
@@ -97,7 +100,8 @@ def prefixes(lines: Sequence[str]) -> list[str]:
                 match = prompt.match(left[number])
                 if match is not None:
                     take(number, match[0])
-        if place == len(left) or not left[place].startswith("%%"):
+        cell = _CELL.match(left[place]) if place < len(left) else None
+        if cell is None or cell["help"]:
             return found
         begin = place + 1  # what follows is a cell of its own
 
