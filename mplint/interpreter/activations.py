@@ -46,12 +46,24 @@ class Loop:
 class Activation:
     """One running function: the ways in which it has been left so far."""
 
-    __slots__ = ("arguments", "began", "exits", "frame", "in_call", "loops", "loose", "on_yield", "path", "yields")
+    __slots__ = (
+        "arguments",
+        "began",
+        "exits",
+        "frame",
+        "in_call",
+        "loops",
+        "loose",
+        "on_yield",
+        "path",
+        "steps",
+        "yields",
+    )
 
     def __init__(self, frame: Frame, in_call: Instance | None = None, arguments: Arguments | None = None) -> None:
         self.frame = frame
         self.arguments = arguments
-        self.began = 0  # the machine's clock at the call
+        self.began = self.steps = 0  # the machine's clock, and its steps, at the call
         self.exits: list[tuple[State, Value, tuple[Symbol, ...]]] = []
         self.loops: list[Loop] = []
         self.path: list[Symbol] = []

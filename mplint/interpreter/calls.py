@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 _RECURSION: Final = 16
 """Calls of one function inside each other that are entered."""
-_RECURSIONS: Final = 100
-"""Recursive calls of one function in one run that are entered."""
+_RECURSIVE_STEPS: Final = 10_000
+"""Expressions evaluated for the recursive calls of one function in one run, beside its outermost calls."""
 SUSPENDED: Final = "@suspended"
 """The field of a generator whose body has not been started: the function and its arguments."""
 PROVIDED: Final = "provided"
@@ -239,8 +239,8 @@ def _goes_deep(m: Machine, code: FunctionCode) -> bool:
     if not running:
         return False
     m.effects += 1
-    again = m.recursions[code] = m.recursions.get(code, 0) + 1
-    return len(running) >= _RECURSION or again > _RECURSIONS
+    taken = m.recursions.get(code, 0) + (m.steps - running[1].steps if len(running) > 1 else 0)
+    return len(running) >= _RECURSION or taken > _RECURSIVE_STEPS
 
 
 def _goes_in_circles(m: Machine, code: FunctionCode, arguments: Arguments) -> bool:
@@ -264,26 +264,18 @@ def run(
 ) -> Value:
     """Execute the body of a function whose parameters are bound in the frame of `activation`."""
     frame = activation.frame
-    running = m.running.setdefault(code, [])
-    running.append(activation)
-    m.recursive += code.calls_itself
+    _begin(m, activation, code)
     if code.expression is not None:
-        m.stack.append(activation)
         try:
             return m.evaluate(frame, code.expression)
         finally:
-            m.stack.pop()
-            running.pop()
-            m.recursive -= code.calls_itself
+            _end(m, activation, code)
     activation.on_yield = on_yield
-    m.stack.append(activation)
     entry, pins, thrown = m.state, m.state.pins, m.thrown
     try:
         fell = m.execute(frame, code.body)
     finally:
-        m.stack.pop()
-        running.pop()
-        m.recursive -= code.calls_itself
+        _end(m, activation, code)
     exits = activation.exits
     if fell:
         exits.append((m.state, NONE, ()))
@@ -305,6 +297,22 @@ def run(
     if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
         return UNKNOWN if code.is_abstract else NEVER
     return m.one_of(values, symbols)
+
+
+def _begin(m: Machine, activation: Activation, code: FunctionCode) -> None:
+    activation.steps = m.steps
+    m.running.setdefault(code, []).append(activation)
+    m.recursive += code.calls_itself
+    m.stack.append(activation)
+
+
+def _end(m: Machine, activation: Activation, code: FunctionCode) -> None:
+    m.stack.pop()
+    running = m.running[code]
+    running.pop()
+    m.recursive -= code.calls_itself
+    if len(running) == 1:
+        m.recursions[code] = m.recursions.get(code, 0) + m.steps - activation.steps
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:

@@ -23,6 +23,9 @@ from mplint.interpreter.trace import (
     Opened,
     PolicyRefused,
     PolicySet,
+    Returned,
+    ScopeEntered,
+    ScopeLeft,
     Trace,
     VariableMade,
 )
@@ -126,6 +129,7 @@ class Machine:
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
         self.recursions: dict[object, int] = {}
+        """The steps that the recursive calls of a function have taken."""
         self.running: dict[object, list[Activation]] = {}
         """The calls of each function that are being run, outermost first."""
         self.imported: dict[Path, None] = {}
@@ -600,5 +604,5 @@ class Machine:
         self.pending = None
 
 
-_OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, VariableMade)
+_OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, Returned, ScopeEntered, ScopeLeft, VariableMade)
 """Events that say the same whatever the policy is; all others belong to a world in which it is known."""

@@ -10,7 +10,7 @@ from mplint.interpreter.candidates import is_precise
 from mplint.interpreter.implications import implied
 from mplint.interpreter.keras import strategies
 from mplint.interpreter.merging import merge_contents
-from mplint.interpreter.state import POLICY, Cell, State
+from mplint.interpreter.state import POLICY, Cell, State, common
 from mplint.interpreter.state import join as join_states
 from mplint.interpreter.values import (
     Api,
@@ -51,9 +51,9 @@ def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> Sta
                 policy = undecided
                 return undecided
         differs = True
-        if m.may_split and condition is not None:
-            _tell_apart(m, condition, _differing(contents))
         merged = merge_contents(contents)
+        if m.may_split and condition is not None and not _is_as_before(merged, cell, states):
+            _tell_apart(m, condition, _differing(contents))
         return _met(m, merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
     joined = join_states(states, merge)
@@ -62,6 +62,15 @@ def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> Sta
             decide_on(policy)
         m.pending = policy
     return joined
+
+
+def _is_as_before(merged: object, cell: Cell, states: Sequence[State]) -> bool:
+    """Whether branches have only narrowed what a cell holds, and together leave what they found there."""
+    if not isinstance(merged, Choice):
+        return False
+    base = common(states)
+    before = None if base is None else base.get(cell)
+    return isinstance(before, Choice) and set(before.options) == set(merged.options)
 
 
 def one_of(m: Machine, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
@@ -114,7 +123,7 @@ def _tell_apart(m: Machine, symbol: Symbol, contents: Sequence[object]) -> None:
 
     A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
     """
-    if any(map(_precise, contents)):
+    if any(map(_precise, contents)) and not all(map(_scales, contents)):
         raise Split(symbol)
     if symbol.parts[0] != "Equal" and any(_is_unfit(content, m.generation) for content in contents):
         m.program.strategies.add(symbol)
@@ -149,11 +158,16 @@ def _precise(content: object) -> bool:
     match content:
         case Policy():
             return True
-        case Instance(cls=Api(path=path)):
-            return path == "keras.optimizers.LossScaleOptimizer"
+        case Instance():
+            return _scales(content)
         case Choice():
             return any(_precise(option) for option in content.options)
         case Unknown():
             return any(is_precise(candidate.value) for candidate in content.candidates)
         case _:
             return is_precise(content)
+
+
+def _scales(content: object) -> bool:
+    """Whether `content` is an optimizer that scales the loss."""
+    return isinstance(content, Instance) and content.cls == Api("keras.optimizers.LossScaleOptimizer")

@@ -461,7 +461,7 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
     if strategies.is_scope(manager):
         strategies.within(m, manager, lambda: inside(UNKNOWN))
         return
-    before = m.policy
+    before = m.policies
     fell = inside(manager)
-    if fell and _maker_of(manager) in _STACKS and m.policy != before:  # what was put on it may put the policy back
+    if fell and _maker_of(manager) in _STACKS and m.policies != before:  # what was put on it may put the policy back
         m.set_policy(Policy(None, m.policy.set_by))
