@@ -71,7 +71,7 @@ class Machine:
 
     It starts under the policy of `shelf`, with the modules there, or where the run `start` has ended.  `decisions`
     fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises `Split`
-    while `may_split`.
+    while `may_split`.  It ends when it has taken `budget` steps, or `patience` steps with nothing of interest.
     """
 
     def __init__(
@@ -82,6 +82,7 @@ class Machine:
         may_split: bool,
         start: Machine | None = None,
         budget: int = MAX_STEPS,
+        patience: int = MAX_STEPS,
     ) -> None:
         self.program = program
         self._places = program.places
@@ -125,7 +126,8 @@ class Machine:
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
         self.steps = 0
-        self.budget = budget
+        self.budget = min(budget, patience)
+        self._most = budget
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
         self.recursions: dict[object, int] = {}
@@ -145,9 +147,15 @@ class Machine:
         """The value of the expression `node`."""
         self.steps += 1
         if self.steps > self.budget:
-            raise OutOfBudget
+            self.exhausted()
         handler = expressions.HANDLERS.get(type(node))
         return UNKNOWN if handler is None else handler(self, frame, node)
+
+    def exhausted(self) -> None:
+        """End a run that has taken its budget, or its patience where nothing in it was of interest."""
+        if self.budget == self._most or self.trace.is_idle:
+            raise OutOfBudget
+        self.budget = self._most
 
     def execute(self, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
         """Run statements; false when control does not reach their end."""

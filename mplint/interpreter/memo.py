@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter.activations import MAX_DEPTH, OutOfBudget
+from mplint.interpreter.activations import MAX_DEPTH
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.state import Cell, State
@@ -270,7 +270,7 @@ def _again(m: Machine, result: _Result, arguments: Arguments, inside: Context) -
     asked = result.asked
     m.steps += result.steps
     if m.steps > m.budget:
-        raise OutOfBudget
+        m.exhausted()
     m.captures += result.captures
     m.supposed += result.supposed
     m.undecided |= asked.undecided

@@ -37,6 +37,11 @@ from mplint.source.file import ParseFault, SourceError
 
 MAX_ROOT_STEPS: Final = 60_000
 """Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
+MAX_IDLE_STEPS: Final = 5_000
+"""The same where it comes to no layer, no tensor and no policy: it makes configurations, reads files.
+
+Of the functions of TensorFlow's model garden that make layers, the last begins after 3,000.
+"""
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
 _WORD: Final = re.compile(r"\w")
@@ -142,7 +147,8 @@ class _Roots:
         self._found = found
         self._path = entry.path
         is_half = policy.name in HALF_POLICIES
-        self._entry = replace(entry, budget=min(entry.budget, MAX_ROOT_STEPS) if is_half else MAX_FLOAT32_STEPS)
+        budget = min(entry.budget, MAX_ROOT_STEPS) if is_half else MAX_FLOAT32_STEPS
+        self._entry = replace(entry, budget=budget, patience=MAX_IDLE_STEPS)
         self._policy = policy
         self._setters = setters
         self._objects: dict[cst.ClassDef, _Made | None] = {}

@@ -218,3 +218,9 @@ class Trace:
     """Layers, and calls of softmax functions, whose results meet another half-precision tensor, and where."""
     cut: bool = False
     """The budget ended the run early: nothing negative ("never …") may be concluded from it."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the run has come to no layer, no tensor and no policy so far."""
+        seen = self.layers.total or self.tensors.total
+        return not seen and all(isinstance(event, Escaped) for event in self.events)

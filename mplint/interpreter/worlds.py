@@ -41,6 +41,8 @@ class Entry:
     borrowed: bool = False
     budget: int = MAX_STEPS
     """Steps that all runs of the entry may take together."""
+    patience: int = MAX_STEPS
+    """Steps that a run may take with nothing of interest in it."""
 
 
 @dataclass
@@ -62,7 +64,7 @@ class Exploration:
 def new_machine(program: Program, entry: Entry, decisions: dict[Symbol, bool], may_split: bool) -> Machine:
     """A machine about to run `entry`."""
     shelf = program.shelf(entry.generation, entry.policy)
-    machine = Machine(program, shelf, dict(decisions), may_split, entry.start, entry.budget)
+    machine = Machine(program, shelf, dict(decisions), may_split, entry.start, entry.budget, entry.patience)
     machine.stack.append(Activation(program.module_frame(entry.path)))
     return machine
 
