@@ -128,7 +128,7 @@ class IneffectiveFloat32(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each float32 that was asked for in vain."""
         faulty = {end for end, _ in faulty_ends(world, EndFault.INEFFECTIVE_FLOAT32)}
-        for asked in in_vain(world):
+        for asked in world.once(in_vain):
             yield Fault(
                 asked.at,
                 Severity.WARNING,

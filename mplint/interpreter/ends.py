@@ -29,22 +29,24 @@ class EndFault(enum.Enum):
 
 def faulty_ends(world: World, *faults: EndFault) -> Iterator[tuple[End, Place]]:
     """The ends of models with one of these faults, and the call or expression that brings each about."""
-    vain = {end for asked in in_vain(world) for end in asked.ends}
-    for end, at, fault in _faulty(world):
+    vain = {end for asked in world.once(in_vain) for end in asked.ends}
+    for end, at, fault in world.once(_faulty):
         if (EndFault.INEFFECTIVE_FLOAT32 if fault is EndFault.OUTPUT and end in vain else fault) in faults:
             yield end, at
 
 
-def in_vain(world: World) -> Iterator[Ineffective]:
+def in_vain(world: World) -> tuple[Ineffective, ...]:
     """The float32 that was asked for in vain, where nothing finer is wrong with what it did not reach."""
-    finer = {end for end, _, fault in _faulty(world) if fault in (EndFault.SOFTMAX, EndFault.PURE_POLICY)}
-    for asked in ineffective(world):
-        if finer.isdisjoint(asked.ends):
-            yield asked
+    finer = {end for end, _, fault in world.once(_faulty) if fault in (EndFault.SOFTMAX, EndFault.PURE_POLICY)}
+    return tuple(asked for asked in ineffective(world) if finer.isdisjoint(asked.ends))
 
 
-def _faulty(world: World) -> Iterator[tuple[End, Place, EndFault]]:
+def _faulty(world: World) -> tuple[tuple[End, Place, EndFault], ...]:
     """The ends that are wrong, whether or not float32 was asked for."""
+    return tuple(_find(world))
+
+
+def _find(world: World) -> Iterator[tuple[End, Place, EndFault]]:
     history = History(world)
     pure = {found.policy.name for found in history.half_variables()}
     for end in world.model_ends():

@@ -123,7 +123,7 @@ class _Explorer:
             self._run_under(policy, entry, Wanted(words, tuple(done)))
             if words is None:
                 return
-            done.append(words)
+            done.extend(words)
         self._run_under(start, entry, Wanted(None, tuple(done)))
 
     def _run_under(self, policy: Policy, entry: Entry, wanted: Wanted) -> None:
@@ -132,7 +132,9 @@ class _Explorer:
             again = assumed and self._varies and policy == self._starts[entry.path]
             run_unentered(self._program, self._found, entry, policy, self._setters, wanted, again=again)
 
-    def _words(self, path: Path, entry: Entry, policy: Policy, programs: Collection[Path]) -> Collection[str] | None:
+    def _words(
+        self, path: Path, entry: Entry, policy: Policy, programs: Collection[Path]
+    ) -> tuple[Collection[str], ...] | None:
         """Of what some programs speak that import a module; None where they set its policy, whatever they speak of.
 
         So does the module itself, and a package for all that is in it.
@@ -140,7 +142,7 @@ class _Explorer:
         if policy.name not in HALF_POLICIES:
             return None
         if set(programs) == {path} and path not in self._untimed:
-            return frozenset(self._timed.get((path, entry.generation, policy), ()))
+            return (self._timed.get((path, entry.generation, policy), frozenset()),)
         if any(one == path or one.stem == "__init__" for one in programs):
             return None
         if self._reach.meets_half(path):
@@ -149,7 +151,7 @@ class _Explorer:
                 return None
         under = (entry.generation, policy.name)
         looked_up = frozenset(module for module, seen in self._program.looked_up.items() if under in seen)
-        return frozenset().union(*(self._spoken.by(one, looked_up) for one in programs))
+        return tuple(self._spoken.by(one, looked_up) for one in programs)
 
     def _is_assumed(self, path: Path) -> bool:
         """Whether another policy than the default is treated as set from the start of what is run in a file."""

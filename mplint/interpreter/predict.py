@@ -116,7 +116,7 @@ def _predict(project: Project, start: Start, generation: str, policy: str | None
         here = replace(entry, path=path, name=path.name)
         timed = _by_time(program, start, entry, run) if path == start.path else {}
         for last, names in timed.items():
-            run_unentered(program, found, here, last, setters, Wanted(names))
+            run_unentered(program, found, here, last, setters, Wanted((names,)))
         for ended in left:
             run_unentered(program, found, here, ended, setters, Wanted(None, tuple(timed.values())))
     for path, machine in program.imports:

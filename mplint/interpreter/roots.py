@@ -50,13 +50,17 @@ _CALLED: Final = re.compile(r"\s*\(")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The functions and classes of a module that are to be run, by name: of `names`, or of all, those not in `done`."""
+    """The functions and classes of a module that are to be run, by name: of `names`, or of all, those not in `done`.
 
-    names: Collection[str] | None = None
+    Both are several collections, each of which may be large.
+    """
+
+    names: tuple[Collection[str], ...] | None = None
     done: tuple[Collection[str], ...] = ()
 
     def __contains__(self, name: str) -> bool:
-        return (self.names is None or name in self.names) and not any(name in names for names in self.done)
+        is_named = self.names is None or any(name in names for names in self.names)
+        return is_named and not any(name in names for names in self.done)
 
 
 EVERYTHING: Final = Wanted()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.trace import LayerCalled, Returned
+from mplint.interpreter.trace import LayerCalled
 from mplint.interpreter.values import HALF, Place, Tensor, alternatives
 from mplint.interpreter.world import End, Layer, World, core
 
@@ -47,17 +47,15 @@ def site_of(end: End) -> Site | None:
     while outer is not None and outer.site is not None:
         place, outer = outer.site, outer.parent
         if place not in program.middle:
-            for site in _calls(end.world, place, outer):
+            for site in _calls(end.world, place, outer) if outer is not None else ():
                 if any(core(way).made.same(made) for way in alternatives(site.tensor)):
                     return site
     return None
 
 
-def _calls(world: World, place: Place, context: Context | None) -> Iterator[Site]:
+def _calls(world: World, place: Place, context: Context) -> Iterator[Site]:
     """The calls at `place` in `context` that give a tensor."""
-    for event in world.trace.events:
-        if not isinstance(event, (LayerCalled, Returned)) or event.place != place or event.context is not context:
-            continue
+    for event in world.calls.get((place, context), ()):
         if isinstance(event.output, Tensor):
             layer = world.layer(event.layer) if isinstance(event, LayerCalled) else None
             yield Site(place, event.output, layer)

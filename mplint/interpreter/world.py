@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.keras import models, policies, wrappers
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from mplint.interpreter.machine import Machine
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,23 @@ class World:
         self.trace: Trace = machine.trace
         self.machine = machine
         self.models: tuple[Model, ...] = tuple(self._finish())
+        self._told: dict[Callable[[World], object], object] = {}
         self._share()
+
+    def once(self, ask: Callable[[World], _T]) -> _T:
+        """What `ask` finds in this world, in which it looks once: several rules ask for the same."""
+        if ask not in self._told:
+            self._told[ask] = ask(self)
+        return cast(_T, self._told[ask])
+
+    @cached_property
+    def calls(self) -> dict[tuple[Place, Context], list[LayerCalled | Returned]]:
+        """The calls of layers and functions that gave something, by where and in which context."""
+        found: dict[tuple[Place, Context], list[LayerCalled | Returned]] = {}
+        for event in self.trace.events:
+            if isinstance(event, (LayerCalled, Returned)):
+                found.setdefault((event.place, event.context), []).append(event)
+        return found
 
     # -- models
 
