@@ -102,9 +102,11 @@ class _Explorer:
         for path in paths:
             if not self._reach.reaches_keras(path):
                 continue
-            start = self._starts[path]
-            known = self._policies.get(path) or {(each, start): {path} for each in self._generations_of(path)}
+            start, generations = self._starts[path], self._generations_of(path)
+            known = self._policies.get(path) or {(each, start): {path} for each in generations}
             possible = self._possible(path, known)
+            # a file that is for one generation is so in a program that may be in both
+            possible = [one for one in possible if one[0] in generations] or possible
             for generation in sorted({each for each, _ in possible}):
                 self._run_unentered(
                     path, generation, {policy: known[one, policy] for one, policy in possible if one == generation}
