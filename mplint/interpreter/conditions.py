@@ -162,7 +162,10 @@ def decisive(value: Value) -> tuple[Symbol | None, bool]:
 
 def _name_unknowns(m: Machine, frame: Frame, test: cst.BaseExpression) -> None:
     """Give variables of which nothing is known a name where they are tested: the next test finds the same value."""
-    for name in _variables(test):
+    names = m.program.tested.get(test)
+    if names is None:
+        names = m.program.tested[test] = tuple(dict.fromkeys(_variables(test)))
+    for name in names:
         if frame.names is not None and name not in frame.names:
             continue
         if m.variable(frame, name) == UNKNOWN:

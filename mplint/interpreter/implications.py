@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from mplint.interpreter.values import Api, Const, Symbol, Tuple
@@ -33,22 +33,13 @@ def implied(symbol: Symbol, decisions: Mapping[Symbol, bool]) -> bool | None:
         rest = [Symbol("Equal", operands[0], value) for value in operands[0].domain if value != operands[1]]
         if all(decisions.get(other) is False for other in rest):
             return True
-    if not known:
+    if not known or known.keys().isdisjoint(symbol.leaves):
         return None
     result = _computed(symbol, known)
     return bool(result) if result is not _UNKNOWN else None
 
 
 _UNKNOWN: Final = object()
-
-
-def leaves(symbol: Symbol | None) -> Iterator[Symbol]:
-    """`symbol` and the symbols that it is made from."""
-    if symbol is not None:
-        yield symbol
-        for part in symbol.parts:
-            if isinstance(part, Symbol):
-                yield from leaves(part)
 
 
 def computed(symbol: Symbol, known: Mapping[Symbol, object]) -> object:

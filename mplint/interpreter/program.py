@@ -14,7 +14,7 @@ import libcst as cst
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.configuration import files
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.implications import computed, leaves
+from mplint.interpreter.implications import computed
 from mplint.interpreter.memo import Memo
 from mplint.interpreter.modules import Shelf
 from mplint.interpreter.values import (
@@ -92,6 +92,8 @@ class Program:
         """Where unknown conditions are asked for, and whether what is asked holds where the condition does."""
         self.counters: dict[cst.CSTNode, frozenset[str]] = {}
         """The variables that each loop counts in."""
+        self.tested: dict[cst.CSTNode, tuple[str, ...]] = {}
+        """The variables that each test asks."""
         self.compared: dict[Symbol, dict[Const, None]] = {}
         """The texts and numbers that the program compares an unknown with: it may be one of them."""
         self.literals: dict[int, Const] = {}
@@ -134,7 +136,7 @@ class Program:
     def candidates(self, value: Unknown) -> tuple[Candidate, ...]:
         """What an unknown is likely to be: its own candidates, and the policies that it is compared with."""
         found = dict.fromkeys(value.candidates)
-        for leaf in leaves(value.symbol):
+        for leaf in value.symbol.leaves if value.symbol is not None else ():
             for constant in (*self.compared.get(leaf, ()), *self._in_files(leaf)):
                 made = computed(value.symbol, {leaf: constant.value}) if value.symbol is not None else None
                 if made in _POLICIES:

@@ -6,7 +6,7 @@ Values are immutable and hashable.  Whatever the program can mutate (lists, dict
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, KeysView, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -36,7 +36,7 @@ class Symbol:
     one of a few values, `domain` holds them.
     """
 
-    __slots__ = ("_hash", "domain", "parts", "size")
+    __slots__ = ("_hash", "_leaves", "domain", "parts", "size")
 
     def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
@@ -46,6 +46,17 @@ class Symbol:
             if type(part) is Symbol:
                 self.size += part.size
         self._hash = hash(parts)
+        self._leaves: dict[Symbol, None] | None = None
+
+    @property
+    def leaves(self) -> KeysView[Symbol]:
+        """The symbol and those that it is made from, in order."""
+        if self._leaves is None:
+            self._leaves = {self: None}
+            for part in self.parts:
+                if type(part) is Symbol:
+                    self._leaves.update(dict.fromkeys(part.leaves))
+        return self._leaves.keys()
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Symbol) and self._hash == other._hash and self.parts == other.parts)
