@@ -41,10 +41,11 @@ def policies_by_name(project: Project, world: World, start: Policy) -> dict[str,
     last = _last_mentions(statements)
     if last is None:
         return None
-    starts = [source.span(statement).start for statement in statements]
     if any(isinstance(event, PolicyReset) for event in world.trace.events):
         return None
     sets = [event for event in world.trace.events if isinstance(event, PolicySet)]
+    # where statements begin takes generating the file anew: only where something is set
+    starts = [source.span(statement).start for statement in statements] if sets else []
     changes = [(_statement(source, starts, event), event.policy) for event in sets]
     found: dict[str, Policy] = {}
     for name, index in last.items():
