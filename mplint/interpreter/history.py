@@ -12,6 +12,7 @@ from mplint.interpreter.frames import Context
 from mplint.interpreter.keras import models, strategies, training, wrappers
 from mplint.interpreter.keras.info import info_of, spelled_of
 from mplint.interpreter.trace import (
+    Applied,
     Compiled,
     Kept,
     LayerCalled,
@@ -128,7 +129,7 @@ class History:
 
     def half_variables(self) -> Iterator[HalfVariables]:
         """Layers with half-precision variables, unless the program only uses, or converts, weights that it has."""
-        if self.trains_nothing:
+        if self.trains_nothing or (self._world.trace.cut and not self._shows_training):
             return
         found: dict[Place, list[tuple[Value | None, Policy]]] = {}
         for event in self._made():
@@ -159,11 +160,33 @@ class History:
 
     @cached_property
     def trains_nothing(self) -> bool:
-        """Whether the program only uses weights that it has, or writes them down."""
-        ran = {event.method for event in self._events if isinstance(event, Ran)}
-        trains = any(isinstance(event, (Compiled, OptimizerMade)) for event in self._events)
-        kept = any(isinstance(event, Kept) for event in self._events)
-        return bool(kept or ran & training.READS) and not ran & training.TRAINS and not trains
+        """Whether the program only uses weights that it has, or writes them down.
+
+        An optimizer that no gradient is given to says nothing where the weights are written down: it may be one that
+        every model of a library comes with.
+        """
+        if self._changes_weights:
+            return False
+        if any(isinstance(event, Kept) for event in self._events):
+            return True
+        return bool(self._methods & training.READS) and not self._shows_training
+
+    @cached_property
+    def _methods(self) -> frozenset[str]:
+        """The methods of models that run."""
+        return frozenset(event.method for event in self._events if isinstance(event, Ran))
+
+    @cached_property
+    def _changes_weights(self) -> bool:
+        """Whether something is trained, or made ready for that."""
+        return bool(self._methods & training.TRAINS) or any(
+            isinstance(event, (Compiled, Applied)) for event in self._events
+        )
+
+    @cached_property
+    def _shows_training(self) -> bool:
+        """Whether anything says that something is going to be trained."""
+        return self._changes_weights or any(isinstance(event, OptimizerMade) for event in self._events)
 
     # -- the strategy
 
@@ -266,7 +289,7 @@ class History:
             match event:
                 case PolicySet(policy=policy):
                     return index if policy.name in HALF_POLICIES else None
-                case Compiled() | Ran() | PolicyReset():
+                case Ran() | PolicyReset():
                     return None
                 case _:
                     pass
@@ -307,6 +330,16 @@ def _as_layer(event: object) -> LayerMade | None:
     if isinstance(event, ModelMade) and keras_api.kind(spelled_of(event.model)) is Kind.APPLICATION:
         return LayerMade(event.model, event.place, event.context, _BODY, (), event.policy, False)
     return event if isinstance(event, LayerMade) else None
+
+
+def _is_within(context: Context, outer: Context, site: Place) -> bool:
+    """Whether the calls that lead to `context` go through the one at `site` in the context `outer`."""
+    here: Context | None = context
+    while here is not None:
+        if here.site is site and here.parent is outer:
+            return True
+        here = here.parent
+    return False
 
 
 def _chain(context: Context, place: Place) -> list[tuple[Place, int]]:
@@ -436,9 +469,9 @@ class _Order:
         for _, value in info.arguments:
             if isinstance(value, Instance):
                 yield value
-        if isinstance(owner.cls, Class):  # what its constructor and its methods make
+        if isinstance(owner.cls, Class):  # what its constructor makes; the same call makes others in other contexts
             for part in self._parts.values():
-                if any(site is info.place for site in part.context.sites()):
+                if _is_within(part.context, owner.address.context, info.place):
                     yield part.instance
         if models.form_of(self._m, owner) == "sequential":
             for item in models.layers_of(self._m, owner).items:
