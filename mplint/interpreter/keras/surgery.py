@@ -197,7 +197,7 @@ def clone(m: Machine, arguments: Arguments, place: Place) -> Value:
     if info is None or form not in ("functional", "sequential"):
         return UNKNOWN
     copy = Instance(m.allocate(place, "model"), Api(info.base))
-    for name in ("@form", "@inputs", "@outputs", "@layers", "@hidden", "name"):
+    for name in ("@form", "@inputs", "@outputs", "@layers", "@tail", "@hidden", "name"):
         held = m.state.get((model.address, name))
         if held is not None:
             m.state.set((copy.address, name), held)
