@@ -171,6 +171,20 @@ class History:
             return True
         return bool(self._methods & training.READS) and not self._shows_training
 
+    def is_idle(self, model: Instance) -> bool:
+        """Whether a program that only runs the models that it has leaves this one aside."""
+        return self.trains_nothing and bool(self._working) and model.address not in self._working
+
+    @cached_property
+    def _working(self) -> frozenset[Address]:
+        """The models that are run or written down, where any predicts."""
+        if not self._methods & training.PREDICTS:
+            return frozenset()
+        found = {event.layer.address for event in self._events if isinstance(event, LayerCalled)}
+        found |= {event.model.address for event in self._events if isinstance(event, Kept)}
+        ran = (event for event in self._events if isinstance(event, Ran))
+        return frozenset(found | {event.model.address for event in ran if event.method != "load_weights"})
+
     @cached_property
     def _methods(self) -> frozenset[str]:
         """The methods of models that run."""

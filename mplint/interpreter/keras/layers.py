@@ -9,10 +9,10 @@ from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.candidates import is_precise
 from mplint.interpreter.choosing import settle
 from mplint.interpreter.classes import class_attribute, method_of
-from mplint.interpreter.keras import policies, structures, tensors, wrappers
+from mplint.interpreter.keras import chains, policies, structures, tensors, wrappers
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
-from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, ModelUsed
+from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade
 from mplint.interpreter.values import (
     FALSE,
     FLOATS,
@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 
 _DATA_DTYPES: Final = frozenset({"keras.layers.InputLayer"})
 """What takes `dtype=` as the dtype of data and not as a policy."""
-
-_FAR: Final = 64
-"""More operations than these are not followed back to the models that they work on."""
 
 
 # -- construction
@@ -105,7 +102,7 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
         return UNKNOWN
     arguments = structures.as_tensors(m, arguments, place)
     inputs = structures.tensors_in(m, arguments)
-    feed(m, inputs)
+    chains.feed(m, inputs)
     method = method_of(m, layer, "call")
     if isinstance(method, StaticMethod):
         method = method.function
@@ -135,21 +132,6 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
             m.trace.tensors.count(place, part.dtype is not None)
         elif isinstance(part, Unknown):
             m.trace.tensors.count(place, False)
-
-
-def feed(m: Machine, inputs: tuple[Tensor, ...]) -> None:
-    """The results of models that go into another layer or model make those models parts of something larger.
-
-    Also behind operations (`head(tf.concat([encoder(a), encoder(b)], 0))`).
-    """
-    stack, seen = list(inputs), 0
-    while stack and seen < _FAR:
-        seen += 1
-        for way in alternatives(stack.pop()):
-            if way.made.kind == "model" and way.made.layer is not None:
-                m.record(ModelUsed(way.made.layer))
-            elif way.made.kind in ("operation", "cast"):
-                stack.extend(way.made.operands)
 
 
 def run_call(

@@ -13,6 +13,7 @@ from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import (
     applications,
     calling,
+    chains,
     control,
     layers,
     models,
@@ -413,9 +414,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name in training.KEEPS:
             m.record(Kept(receiver))
         if name in training.RUNS:
+            chains.feed_data(m, arguments)
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)
-        return UNKNOWN
+        return chains.predicted(receiver) if name in training.PREDICTS else UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
         return UNKNOWN
     if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):

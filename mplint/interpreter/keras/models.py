@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import method_of
-from mplint.interpreter.keras import layers, policies, structures
+from mplint.interpreter.keras import chains, layers, policies, structures
 from mplint.interpreter.keras.info import LayerInfo, info_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
 from mplint.interpreter.values import (
@@ -168,7 +168,7 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
     """`model(inputs, …)`."""
     arguments = structures.as_tensors(m, arguments, place)
     inputs = structures.tensors_in(m, arguments)
-    layers.feed(m, inputs)
+    chains.feed(m, (*inputs, *arguments.args))
     inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
     if inner:
         m.record(ModelUsed(model))
