@@ -304,6 +304,31 @@ def _activation_name(value: Value) -> str | None:
             return None
 
 
+def activation_function(value: Value) -> Value:
+    """What `keras.activations.get(value)` gives, and what a layer keeps of its `activation=`."""
+    match value:
+        case Const(value=str(name)):
+            return Api(keras_api.canonical(f"keras.activations.{name}"))
+        case Const(value=None):
+            return Api("keras.activations.linear")
+        case _:
+            return value
+
+
+def kept_argument(info: LayerInfo, name: str, generation: str) -> Value | None:
+    """An argument of its constructor that a layer of the library has as an attribute; None where it is not known."""
+    parameters = keras_api.parameters(info.base, generation) or ()
+    default = next((parameter.default for parameter in parameters if parameter.name == name), keras_api.MISSING)
+    if default is keras_api.MISSING:
+        return None
+    given = info.argument(name)
+    if given is None:
+        if default is keras_api.OPAQUE or info.asked or info.policy.name is None:  # there may be more arguments
+            return None
+        given = Const(default)
+    return activation_function(given) if name == "activation" else given
+
+
 def _activated(m: Machine, info: LayerInfo, computed: Tensor, place: Place) -> Tensor | None:
     """What a last activation that is a layer (with a policy of its own) or a function of the program gives."""
     activation = info.argument("activation")

@@ -213,15 +213,7 @@ def _policy_named(m: Machine, arguments: Arguments, place: Place) -> Value:
 def _activation(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`keras.activations.get(name)`."""
     value = arguments.get("identifier", 0)
-    match value:
-        case Const(value=str(name)):
-            return Api(keras_api.canonical(f"keras.activations.{name}"))
-        case Const(value=None):
-            return Api("keras.activations.linear")
-        case None:
-            return UNKNOWN
-        case _:
-            return value
+    return UNKNOWN if value is None else layers.activation_function(value)
 
 
 def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
