@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from mplint.interpreter.headers import end_of_bracket, keywords, parameters
 from mplint.project.modules import Project
 from mplint.source.file import SourceError
 from mplint.source.lexer import CONTINUATION, Kind, strings_and_comments, with_pieces
@@ -32,6 +33,11 @@ _LOOKUP: Final = re.compile(
     r"\bgetattr\(\s*(?P<got>[\w.]+)\s*,\s*(?!['\"])|(?P<own>\b(?:globals|eval|exec)\(|\bsys\.modules\b)"
     r"|(?<![\w.])\.?(?P<of>\w[\w.]*)\.__dict__\b|\b(?:vars|dir|getmembers)\(\s*(?P<vars>[\w.]+)\s*[,)]|(?P<importer>\b(?:import_module|__import__)\()"
 )
+_CONSTRUCTOR: Final = re.compile(r"^def[ \t]+__init__[ \t]*\(", re.MULTILINE)
+_TARGET: Final = re.compile(r"(?:\A|\n)[ \t]*(\w+)[ \t]*=[ \t]*\Z")
+_MAX_TARGET: Final = 200
+_ENDS: Final = re.compile(r"[ \t]*(?:\n|\Z)")
+_CALLED: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
 _STATEMENTS: Final = frozenset(
     {"if", "elif", "else", "for", "while", "with", "try", "except", "finally", "assert", "del", "return", "raise"}
 )
@@ -43,12 +49,21 @@ _CLOSING: Final = re.compile(r"[)\]}]")
 
 
 @dataclass(frozen=True)
+class _Lookup:
+    """Something that is taken by a name that is not known."""
+
+    of: str
+    """The name of what it is taken out of; "" for its own file, "*" for an imported one."""
+    given: frozenset[str] = frozenset()
+    """With what it is called, by name, whenever that is seen."""
+
+
+@dataclass(frozen=True)
 class _Piece:
     """A definition, an assignment or a statement at the top level of a file: the names in it, and its look-ups."""
 
     names: frozenset[str]
-    lookups: frozenset[str]
-    """Of what it takes something by a name that is not known: a name, "" for its own file, "*" for an imported one."""
+    lookups: frozenset[_Lookup]
 
 
 @dataclass
@@ -63,6 +78,8 @@ class _Text:
     classes: dict[str, frozenset[str]] = field(default_factory=dict)
     """The classes, and the names of what each derives from."""
     functions: set[str] = field(default_factory=set)
+    parameters: dict[str, list[frozenset[str] | None]] = field(default_factory=dict)
+    """With what functions and classes can be called by name; None where that may be anything."""
     variables: set[str] = field(default_factory=set)
     """The variables that may hold something."""
     decorated: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
@@ -108,6 +125,9 @@ class _Search:
         self._variables: set[str] = set()
         self._classes: set[str] = set()
         self._functions: set[str] = set()
+        self._parameters: dict[str, list[frozenset[str] | None]] = {}
+        self._narrowly: set[Path] = set()
+        """The files out of which only what can be called so is taken by a name that is not known."""
         self._folders: set[str] = set()
         self._asks_for_subclasses = False
         for path, text in self._texts.items():
@@ -116,6 +136,8 @@ class _Search:
             self._functions |= text.functions
             self._folders |= {path.stem, *path.parts}
             self._asks_for_subclasses |= "__subclasses__" in text.all.names
+            for name, headers in text.parameters.items():
+                self._parameters.setdefault(name, []).extend(headers)
             for name, pieces in text.defined.items():
                 self._defined.setdefault(name, []).extend((path, piece) for piece in pieces)
         self._registering = {name for name in self._classes if self._registers(name)}
@@ -132,8 +154,13 @@ class _Search:
             else:
                 for piece in text.runs:
                     self._say(path, piece)
+        self._go_on()
         for path in looked_up:
-            self._open(path)
+            if path not in self._narrowly:
+                self._open(path)
+        self._go_on()
+
+    def _go_on(self) -> None:
         while self._waiting:
             name = self._waiting.pop()
             self._add(self._handed.get(name, ()))
@@ -163,31 +190,38 @@ class _Search:
     def _say(self, path: Path, piece: _Piece) -> None:
         self._add(piece.names)
         for lookup in piece.lookups:
-            if not lookup:
+            if not lookup.of:
                 self._open(path)
-            elif lookup == "*":
+            elif lookup.of == "*":
                 for other in self._project.imports(path):
                     self._open(other)
             else:
-                first, _, last = lookup.partition(".")
+                first, _, last = lookup.of.partition(".")
                 named = self._texts[path].modules.get(first)
                 if named is not None and last:
                     named = last.rpartition(".")[2]
                 for other in self._texts if named is not None else ():
                     if named == (other.parent.name if other.stem == "__init__" else other.stem):
-                        self._open(other)
+                        self._open(other, lookup.given)
+                        if lookup.given:
+                            self._narrowly.add(other)
 
-    def _open(self, path: Path, done: frozenset[Path] = frozenset()) -> None:
-        """Everything in the namespace of a module is spoken of."""
+    def _open(self, path: Path, given: frozenset[str] = frozenset(), done: frozenset[Path] = frozenset()) -> None:
+        """Everything in the namespace of a module is spoken of that can be called with what is `given` by name."""
         text = self._texts.get(path)
         if text is None or path in done:
             return
-        self._add(text.defined)
+        self._add(name for name in text.defined if self._takes(name, given))
         for star in text.stars:
             bare = star.lstrip(".")
             other = self._project.resolve(bare, len(star) - len(bare), path)
             if isinstance(other, Path):
-                self._open(other, done | {path})
+                self._open(other, given, done | {path})
+
+    def _takes(self, name: str, given: frozenset[str]) -> bool:
+        """Whether something of this name can be called so."""
+        known = self._parameters.get(name)
+        return not given or not known or any(each is None or given <= each for each in known)
 
     def _note_registries(self, text: _Text) -> None:
         """Note what stands in the registries that a file fills by decorators, calls and deriving from a class."""
@@ -233,7 +267,10 @@ def _text(text: str) -> _Text:
 
     def close() -> None:
         if name:
-            found.defined.setdefault(name, []).append(_piece("\n".join(held)))
+            whole = "\n".join(held)
+            found.defined.setdefault(name, []).append(_piece(whole))
+            if name in found.classes:
+                found.parameters.setdefault(name, []).append(_constructor(whole))
 
     for indent, line in _logical_lines(code):
         if name and indent > depth:
@@ -248,6 +285,8 @@ def _text(text: str) -> _Text:
         if definition is not None:
             name, depth, held = definition[1], indent, [line[definition.end() :]]
             found.decorated.extend((name, _head(one)) for one in decorators)
+            if "class" not in definition[0]:
+                found.parameters.setdefault(name, []).append(parameters(line, definition.end()))
             if "class" in definition[0]:
                 found.classes[name] = frozenset(_NAME.findall(line[definition.end() :]))
             else:
@@ -261,7 +300,21 @@ def _text(text: str) -> _Text:
             _statement(found, line)
         decorators = []
     close()
+    _narrow(found)
     return found
+
+
+def _narrow(found: _Text) -> None:
+    """What the variables at the top level are called with is seen in the text as a whole."""
+    given: dict[str, set[_Lookup]] = {}
+    for lookup in found.all.lookups:
+        given.setdefault(lookup.of, set()).add(lookup)
+    variables = (name for name in found.defined if name not in found.classes and name not in found.functions)
+    for pieces in (found.runs, *(found.defined[name] for name in variables)):
+        for at, piece in enumerate(pieces):
+            if piece.lookups:
+                lookups = [given.get(one.of, {one}) for one in piece.lookups]
+                pieces[at] = replace(piece, lookups=frozenset().union(*lookups))
 
 
 def _statement(found: _Text, line: str) -> None:
@@ -312,12 +365,43 @@ def _head(decorator: str) -> tuple[str, ...]:
     return tuple(_NAME.findall(decorator.partition("(")[0]))
 
 
+def _constructor(code: str) -> frozenset[str] | None:
+    """With what a class can be called by name; None where it has no constructor of its own."""
+    found = _CONSTRUCTOR.search(code)
+    return None if found is None else parameters(code, found.end() - 1)
+
+
 def _piece(code: str) -> _Piece:
-    lookups: set[str] = set()
+    return _Piece(frozenset(_NAME.findall(code)), frozenset(_lookups(code)))
+
+
+def _lookups(code: str) -> Iterator[_Lookup]:
+    """What is taken out of something by a name that is not known, and with what it is called."""
+    bound: dict[str, list[str]] = {}
     for match in _LOOKUP.finditer(code):
-        of = match["got"] or match["of"] or match["vars"]
-        lookups.add("*" if match["importer"] else of or "")
-    return _Piece(frozenset(_NAME.findall(code)), frozenset(lookups))
+        of = match["got"] or match["of"]
+        if of is None:
+            yield _Lookup("*" if match["importer"] else match["vars"] or "")
+            continue
+        end = end_of_bracket(code, match.start() + len("getattr") if match["got"] else match.end())
+        target = _TARGET.search(code, max(match.start() - _MAX_TARGET, 0), match.start())
+        if end is not None and code.startswith("(", end):
+            yield _Lookup(of, keywords(code, end))
+        elif end is not None and target is not None and _ENDS.match(code, end):
+            bound.setdefault(target[1], []).append(of)
+        else:
+            yield _Lookup(of)
+    given: dict[str, frozenset[str]] = {}
+    read = 0
+    for call in _CALLED.finditer(code) if bound else ():
+        name = call[1]
+        if name in bound and call.start() >= read:  # what stands inside another is left out: it would be read again
+            named = keywords(code, call.end() - 1)
+            given[name] = given[name] & named if name in given else named
+            read = end_of_bracket(code, call.end() - 1) or call.end()
+    for name, taken in bound.items():
+        for of in taken:
+            yield _Lookup(of, given.get(name, frozenset()))
 
 
 def _bare(text: str) -> str:
