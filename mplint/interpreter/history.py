@@ -128,8 +128,12 @@ class History:
                 yield event
 
     def half_variables(self) -> Iterator[HalfVariables]:
-        """Layers with half-precision variables, unless the program only uses, or converts, weights that it has."""
-        if self.trains_nothing or (self._world.trace.cut and not self._shows_training):
+        """Layers with half-precision variables, unless the program only uses, or converts, weights that it has.
+
+        Where not all of the program was seen, something must say that it trains.
+        """
+        in_part = self._world.trace.cut or self._world.borrowed
+        if self.trains_nothing or (in_part and not self._shows_training):
             return
         found: dict[Place, list[tuple[Value | None, Policy]]] = {}
         for event in self._made():
