@@ -134,9 +134,11 @@ def claims_of(text: str) -> Claims:
     surely, tried = _surely_imported(code, imports)
     for generation, _, what in _imported(surely):
         imported.setdefault(generation, what)
-    for one in surely:
-        if not one.level and one.module.partition(".")[0] in _OF_KERAS2:
-            imported.setdefault("2", f"{one.module.partition('.')[0]} is imported")
+    if any(package in code for package in _OF_KERAS2):  # what is tried may as well not be there
+        for one in imports_of(_without_tried(code, _OF_IMPORT)[0]):
+            package = one.module.partition(".")[0]
+            if not one.level and package in _OF_KERAS2:
+                imported.setdefault("2", f"{package} is imported")
     if flavors or any(one.module.split(".")[0] == "tensorflow" for one in imports):
         for generation, what in _used(code, imports, flavors):
             used.setdefault(generation, what)

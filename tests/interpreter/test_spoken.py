@@ -78,10 +78,27 @@ GETS_AT_IT: Mapping[str, tuple[str, str]] = {
         "import gin\nimport nets\ngin.parse_config_file(name)\n",
         "import gin\n\n@gin.configurable\ndef net():\n    pass\n",
     ),
+    "by getattr with what it takes": (
+        "import nets\nf = getattr(nets, name)(units=3, rate=(1, 2))\n",
+        "def net(units: int = 4, *, rate=None, name='x'):\n    pass\n",
+    ),
+    "by getattr with anything": ("import nets\nf = getattr(nets, name)(units=3)\n", "def net(**more):\n    pass\n"),
+    "by getattr, called in two ways": (
+        "import nets\nf = getattr(nets, name)\nf(units=3)\nf(1)\n",
+        "def net(rate):\n    pass\n",
+    ),
+    "by getattr, handed on": ("import nets\nf = [getattr(nets, name)]\nf(units=3)\n", NETS),
+    "by getattr in deep brackets": ("import nets\nf = getattr(nets, name)(units=" + "[" * 20 + "\n", NETS),
     "by getattr behind a star": ("import nets\nf = getattr(nets, name)()\n", "from more import *\n"),
 }
 
 NOT: Mapping[str, tuple[str, str]] = {
+    "that is called with more than it takes": ("import nets\nf = getattr(nets, name)(units=3)\n", NETS),
+    "that a variable is called with": ("import nets\nf = nets.__dict__[name]\nf(1, units=3)\n", NETS),
+    "that a variable in a function is called with": (
+        "import nets\ndef run(name):\n    make = getattr(nets, name)\n    return make(1, units=[3, 4], **more)\n",
+        NETS,
+    ),
     "imported": ("import nets\n", NETS),
     "imported by what is imported": ("import nets\n", "from more import net\n__all__ = ['net']\n"),
     "in a comment": ("import nets  # net\n", NETS),
@@ -130,6 +147,37 @@ def test_what_derives_from_a_class_that_knows_it_is_spoken_of() -> None:
     assert "Net" not in spoken(main="import nets, base\n", nets=net, base=base)
     asked = "import nets\nfrom base import Plain\nPlain.__subclasses__()\n"
     assert "Net" in spoken(main=asked, nets=net.replace("Base", "Plain"), base="class Plain:\n    pass\n")
+
+
+CLASSES = """
+class Plain:
+    pass
+
+class Base:
+    def __init__(self, units):
+        pass
+
+class Small:
+    def __init__(self, rate=0.5, *args):
+        def inner(units):
+            pass
+"""
+
+
+def test_what_a_class_can_be_called_with_is_what_its_constructor_takes() -> None:
+    words = spoken(main="import nets\nf = vars(nets)\nmake = nets.__dict__[name]\nmake(units=4)\n", nets=CLASSES)
+    assert {"Plain", "Base", "Small"} <= words  # `vars` may give any
+    words = spoken(main="import nets\nmake = nets.__dict__[name]\nmake(units=4)\n", nets=CLASSES)
+    assert {"Plain", "Base"} <= words
+    assert "Small" not in words
+
+
+def test_a_module_out_of_which_a_run_took_something_is_open_as_far_as_it_is_called() -> None:
+    main = b"import nets\nmake = getattr(nets, name)\nmake(units=4)\n"
+    contents = {ROOT / "main.py": main, ROOT / "nets.py": CLASSES.encode()}
+    words = Spoken(Project(ROOT, list(contents), contents)).by(ROOT / "main.py", frozenset(contents))
+    assert "Base" in words
+    assert "Small" not in words
 
 
 def test_a_module_out_of_which_a_run_took_something_is_open() -> None:
