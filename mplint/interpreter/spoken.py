@@ -20,6 +20,7 @@ from mplint.source.file import SourceError
 from mplint.source.lexer import CONTINUATION, Kind, strings_and_comments, with_pieces
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_PART: Final = re.compile(r"\.[ \t]*([A-Za-z_]\w*)")
 _DEFINITION: Final = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORT: Final = re.compile(r"(?:from[ \t]*(?P<module>[.\w]+)[ \t]+)?import\b(?P<names>.*)", re.DOTALL)
 _IMPORTED: Final = re.compile(r"(\*|[\w.]+)(?:\s+as\s+(\w+))?")
@@ -36,6 +37,8 @@ _LOOKUP: Final = re.compile(
 _CONSTRUCTOR: Final = re.compile(r"^def[ \t]+__init__[ \t]*\(", re.MULTILINE)
 _TARGET: Final = re.compile(r"(?:\A|\n)[ \t]*(\w+)[ \t]*=[ \t]*\Z")
 _MAX_TARGET: Final = 200
+_MAX_IMPORTS: Final = 20
+"""What is passed on by more files than these is not followed to where it is defined."""
 _ENDS: Final = re.compile(r"[ \t]*(?:\n|\Z)")
 _CALLED: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
 _STATEMENTS: Final = frozenset(
@@ -64,6 +67,8 @@ class _Piece:
 
     names: frozenset[str]
     lookups: frozenset[_Lookup]
+    parts: frozenset[str] = frozenset()
+    """The names behind a dot: whose attributes they are is not known."""
 
 
 @dataclass
@@ -90,6 +95,8 @@ class _Text:
     """The last parts of the modules that imported names may be."""
     packages: dict[str, str] = field(default_factory=dict)
     """The packages from which imported names come."""
+    origins: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    """The modules from which names are imported, as they are written, and the names there."""
     stars: set[str] = field(default_factory=set)
 
 
@@ -98,18 +105,26 @@ class Spoken:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._known: dict[tuple[Path, frozenset[Path]], frozenset[str]] = {}
+        self._known: dict[tuple[Path, frozenset[Path]], _Search] = {}
 
     def by(self, program: Path, looked_up: frozenset[Path] = frozenset()) -> frozenset[str]:
         """The names of which the program that starts in the file `program` speaks.
 
         In `looked_up`, something is taken out of a module by a name that is not known.
         """
+        found = self._search(program, looked_up)
+        return frozenset(found.words).union(*found.own.values())
+
+    def of(self, path: Path, program: Path, looked_up: frozenset[Path] = frozenset()) -> frozenset[str]:
+        """Those that may mean something in the file `path`."""
+        found = self._search(program, looked_up)
+        return frozenset(found.words | found.own.get(path, set()))
+
+    def _search(self, program: Path, looked_up: frozenset[Path]) -> _Search:
         key = (program, looked_up & self._project.closure(program))
         if key not in self._known:
-            found = _Search(self._project, program)
+            found = self._known[key] = _Search(self._project, program)
             found.run(looked_up)
-            self._known[key] = frozenset(found.words)
         return self._known[key]
 
 
@@ -120,6 +135,8 @@ class _Search:
         self._project = project
         self._program = program
         self.words: set[str] = set()
+        self.own: dict[Path, set[str]] = {}
+        """What is spoken of in one file: what is imported from elsewhere under that name is another thing."""
         self._texts = {path: text for path in {program, *project.closure(program)} if (text := self._read(path))}
         self._defined: dict[str, list[tuple[Path, _Piece]]] = {}
         self._variables: set[str] = set()
@@ -141,7 +158,8 @@ class _Search:
             for name, pieces in text.defined.items():
                 self._defined.setdefault(name, []).extend((path, piece) for piece in pieces)
         self._registering = {name for name in self._classes if self._registers(name)}
-        self._waiting: list[str] = []
+        self._waiting: list[tuple[Path | None, str]] = []
+        self._homes: dict[tuple[Path, str], tuple[Path, str] | None] = {}
         self._handed: dict[str, set[str]] = {}
 
     def run(self, looked_up: Iterable[Path]) -> None:
@@ -162,10 +180,11 @@ class _Search:
 
     def _go_on(self) -> None:
         while self._waiting:
-            name = self._waiting.pop()
+            home, name = self._waiting.pop()
             self._add(self._handed.get(name, ()))
             for path, piece in self._defined.get(name, ()):
-                self._say(path, piece)
+                if home is None or home == path:
+                    self._say(path, piece)
 
     def _registers(self, name: str) -> bool:
         """Whether what derives from the class `name` is known by that."""
@@ -185,10 +204,46 @@ class _Search:
     def _add(self, names: Iterable[str]) -> None:
         fresh = set(names) - self.words
         self.words |= fresh
-        self._waiting.extend(fresh)
+        self._waiting.extend((None, name) for name in fresh)
+
+    def _add_own(self, path: Path, name: str) -> None:
+        own = self.own.setdefault(path, set())
+        if name not in own and name not in self.words:
+            own.add(name)
+            self._waiting.append((path, name))
+
+    def _home(self, path: Path, name: str) -> tuple[Path, str] | None:
+        """The file in which what `path` calls `name` is defined, and its name there; None where that is not known."""
+        key = (path, name)
+        if key not in self._homes:
+            self._homes[key] = self._followed(path, name)
+        return self._homes[key]
+
+    def _followed(self, path: Path, name: str) -> tuple[Path, str] | None:
+        for _ in range(_MAX_IMPORTS):
+            text = self._texts.get(path)
+            if text is None or name not in text.origins:
+                is_defined = text is not None and (name in text.classes or name in text.functions)
+                return (path, name) if is_defined else None
+            origins = text.origins[name]
+            if len(origins) > 1 or name in text.classes or name in text.functions:
+                return None
+            ((module, name),) = origins
+            bare = module.lstrip(".")
+            found = self._project.resolve(bare, len(module) - len(bare), path)
+            if not isinstance(found, Path):
+                return None
+            path = found
+        return None
 
     def _say(self, path: Path, piece: _Piece) -> None:
-        self._add(piece.names)
+        names = set(piece.names)
+        for name in piece.names - piece.parts:
+            home = self._home(path, name)
+            if home is not None:
+                names.discard(name)
+                self._add_own(*home)
+        self._add(names)
         for lookup in piece.lookups:
             if not lookup.of:
                 self._open(path)
@@ -335,7 +390,7 @@ def _statement(found: _Text, line: str) -> None:
         targets = {target.partition(".")[0] for target in written}
         piece = _piece(line)
         for target in targets:
-            found.defined.setdefault(target, []).append(_Piece(piece.names - targets, piece.lookups))
+            found.defined.setdefault(target, []).append(_Piece(piece.names - targets, piece.lookups, piece.parts))
         if method is None and _OPENING.search(line):
             found.variables |= targets & written
     else:
@@ -356,6 +411,8 @@ def _imports(found: _Text, module: str | None, names: str) -> None:
         bound = alias or (name if module else name.partition(".")[0])
         found.packages[bound] = (module or name).partition(".")[0]
         found.modules[bound] = name.rpartition(".")[2] if module or alias else bound
+        if module:
+            found.origins.setdefault(bound, set()).add((module, name))
         real = {name.rpartition(".")[2]} - {bound}
         found.defined.setdefault(bound, []).append(_Piece(frozenset(real), frozenset()))
 
@@ -372,7 +429,8 @@ def _constructor(code: str) -> frozenset[str] | None:
 
 
 def _piece(code: str) -> _Piece:
-    return _Piece(frozenset(_NAME.findall(code)), frozenset(_lookups(code)))
+    parts = frozenset(_PART.findall(code))
+    return _Piece(frozenset(_NAME.findall(code)), frozenset(_lookups(code)), parts)
 
 
 def _lookups(code: str) -> Iterator[_Lookup]:

@@ -45,7 +45,8 @@ PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
     ),
     "dict comprehensions over what may be there": (
         "import os\nd = {'a': 1}\nif os.environ.get('A'):\n    d['b'] = 2\nd['c'] = 3\n"
-        "out = {k: v + 1 for k, v in d.items() if k != 'a'}\nthere = out['c']\nmay = out.get('b', 0)\ngone = 'a' in out",
+        "out = {k: v + 1 for k, v in d.items() if k != 'a'}\n"
+        "there = out['c']\nmay = out.get('b', 0)\ngone = 'a' in out",
         {"there": 4, "may": {"one of": [3, 0]}, "gone": False},
     ),
     "dict comprehensions over what is known in part": (

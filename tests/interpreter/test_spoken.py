@@ -149,6 +149,39 @@ def test_what_derives_from_a_class_that_knows_it_is_spoken_of() -> None:
     assert "Net" in spoken(main=asked, nets=net.replace("Base", "Plain"), base="class Plain:\n    pass\n")
 
 
+def said_in(path: str, **files: str) -> frozenset[str]:
+    """The names of which the program in the file `main` speaks that may mean something in the file `path`."""
+    contents = {ROOT / f"{name}.py": textwrap.dedent(text).encode() for name, text in files.items()}
+    return Spoken(Project(ROOT, list(contents), contents)).of(ROOT / f"{path}.py", ROOT / "main.py")
+
+
+@pytest.mark.parametrize(
+    ("main", "new", "old"),
+    [
+        ("from kit import net\nimport old\nf = [net]\n", True, False),
+        ("from old import net\nimport kit\nf = net()\n", False, True),
+        ("import old, kit\nf = [kit.net]\n", True, True),
+        ("from kit import net\nimport old\nf = [net, old.net]\n", True, True),
+        ("try:\n    from kit import net\nexcept ImportError:\n    from old import net\nf = net()\n", True, True),
+        ("from kit import *\nimport old\nf = net()\n", True, True),
+        ("import old, kit\ndef net():\n    pass\nf = net()\n", False, False),
+        ("from circle import net\nimport old, kit\nf = net()\n", True, True),
+        ("from old import Other\nimport kit\nf = Other()\n", False, True),
+    ],
+)
+def test_what_is_imported_from_one_file_is_not_its_namesake_in_another(main: str, new: bool, old: bool) -> None:
+    older = NETS + "\nclass Other:\n    def __init__(self):\n        self.f = net()\n"
+    files = {
+        "main": main,
+        "kit": "from new import net\n",
+        "new": NETS,
+        "old": older,
+        "circle": "from circle import net\n",
+    }
+    assert ("net" in said_in("new", **files)) is new
+    assert ("net" in said_in("old", **files)) is old
+
+
 CLASSES = """
 class Plain:
     pass
