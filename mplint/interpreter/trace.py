@@ -162,6 +162,13 @@ class Applied:
 
 
 @immutable()
+class Assigned:
+    """Weights, or another variable, were given values by hand."""
+
+    place: Place
+
+
+@immutable()
 class Ran:
     """A method of a model that computes or reads its weights: fit, evaluate, predict, load_weights."""
 
@@ -195,6 +202,7 @@ Event = (
     | Compiled
     | OptimizerMade
     | Applied
+    | Assigned
     | Ran
     | Kept
 )
