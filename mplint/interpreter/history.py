@@ -310,7 +310,9 @@ class History:
             match event:
                 case PolicySet(policy=policy):
                     return index if policy.name in HALF_POLICIES else None
-                case Ran() | PolicyReset():
+                case PolicyReset():
+                    return None
+                case Ran(method=method) if method != "load_weights":
                     return None
                 case _:
                     pass
