@@ -13,7 +13,6 @@ from mplint.interpreter.keras import models, strategies, training, wrappers
 from mplint.interpreter.keras.info import info_of, spelled_of
 from mplint.interpreter.trace import (
     Applied,
-    Assigned,
     Compiled,
     Kept,
     LayerCalled,
@@ -167,16 +166,15 @@ class History:
     def trains_nothing(self) -> bool:
         """Whether the program only uses weights that it has, or writes them down.
 
-        Where weights are put in and written down, an optimizer says nothing that no gradient is given to, and that
-        the program does not make itself: every model of a library may come with one.
+        Where weights are written down, an optimizer says nothing that no gradient is given to, and that the program
+        does not make itself: every model of a library may come with one.
         """
         if self._changes_weights:
             return False
-        is_kept = any(isinstance(event, Kept) for event in self._events)
-        if is_kept and any(isinstance(event, Assigned) for event in self._events):
+        if any(isinstance(event, Kept) for event in self._events):
             made = (event.place.source.path for event in self._events if isinstance(event, OptimizerMade))
             return self._world.path not in made
-        return (is_kept or bool(self._methods & training.READS)) and not self._shows_training
+        return bool(self._methods & training.READS) and not self._shows_training
 
     def is_idle(self, model: Instance) -> bool:
         """Whether a program that only runs the models that it has leaves this one aside."""

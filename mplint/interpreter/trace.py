@@ -162,13 +162,6 @@ class Applied:
 
 
 @immutable()
-class Assigned:
-    """Weights, or another variable, were given values by hand."""
-
-    place: Place
-
-
-@immutable()
 class Ran:
     """A method of a model that computes or reads its weights: fit, evaluate, predict, load_weights."""
 
@@ -202,7 +195,6 @@ Event = (
     | Compiled
     | OptimizerMade
     | Applied
-    | Assigned
     | Ran
     | Kept
 )

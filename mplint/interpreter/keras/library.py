@@ -25,7 +25,7 @@ from mplint.interpreter.keras import (
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
-from mplint.interpreter.trace import Applied, Assigned, Compiled, Kept, Opened, OptimizerMade, Ran, VariableMade
+from mplint.interpreter.trace import Applied, Compiled, Kept, Opened, OptimizerMade, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
     NONE,
@@ -304,11 +304,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
-    plain = name.removeprefix("super.")
-    if plain in training.APPLIES:
+    if name.removeprefix("super.") in training.APPLIES:
         m.record(Applied(place))
-    elif plain in training.ASSIGNS:
-        m.record(Assigned(place))
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api):
         known = standard.METHODS.get(receiver.cls)
         if known is not None:

@@ -23,8 +23,6 @@ KEEPS: Final = frozenset({"save", "save_weights", "save_to_preset", "export"})
 """Those that write the weights down: in a program that trains nothing, such as came from elsewhere."""
 APPLIES: Final = frozenset({"apply_gradients", "apply", "stateless_apply", "minimize"})
 """The methods of an optimizer that change weights."""
-ASSIGNS: Final = frozenset({"assign", "set_weights"})
-"""The methods of models, layers and variables that give them values by hand."""
 RUNS: Final = TRAINS | READS | {"evaluate", "test_on_batch"}
 """All that compute with the weights that a model has, or bring them."""
 
