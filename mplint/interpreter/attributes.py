@@ -312,7 +312,8 @@ def _bind(m: Machine, receiver: Instance, found: Value, place: Place) -> Value:
 
 def _choice(m: Machine, value: Choice, name: str, place: Place) -> Value:
     """An attribute of one of several values; where it says which precision is used, one of them in each world."""
-    found = [(option, get(m, option, name, place)) for option in value.options if option != NONE]
+    having = [option for option in value.options if option != NONE and not _lacks(m, option, name)]
+    found = [(option, get(m, option, name, place)) for option in having]
     results = [result for _, result in found]
     if any(map(candidates.is_precise, results)) and all(map(candidates.is_plain, results)) and len(set(results)) > 1:
         chosen = choosing.choose(m, value, place)
@@ -320,6 +321,11 @@ def _choice(m: Machine, value: Choice, name: str, place: Place) -> Value:
             choosing.narrow(m, value, chosen)
             return next((result for option, result in found if option == chosen), UNKNOWN)
     return choice(results or [UNKNOWN])
+
+
+def _lacks(m: Machine, value: Value, name: str) -> bool:
+    """Whether a module has nothing of this name: where one of several modules is asked for it, it is another."""
+    return isinstance(value, Module) and all(m.variable(value.frame, one) is None for one in (name, "*", "__getattr__"))
 
 
 def _class(m: Machine, value: Class, name: str) -> Value:

@@ -54,6 +54,7 @@ def _find(world: World) -> Iterator[tuple[End, Place, EndFault]]:
         fault = _fault(end, pure)
         if fault is EndFault.OUTPUT and (
             not world.may_learn(end.model)
+            or history.is_idle(end.model.instance)
             # weights that are half precision themselves, ready for use
             or (end.policy.name in HALF and history.trains_nothing)
         ):

@@ -153,7 +153,7 @@ class _Explorer:
                 return None
         under = (entry.generation, policy.name)
         looked_up = frozenset(module for module, seen in self._program.looked_up.items() if under in seen)
-        return tuple(self._spoken.by(one, looked_up) for one in programs)
+        return tuple(words for one in programs for words in self._spoken.of(path, one, looked_up))
 
     def _is_assumed(self, path: Path) -> bool:
         """Whether another policy than the default is treated as set from the start of what is run in a file."""

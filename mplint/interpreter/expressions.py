@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
@@ -224,6 +226,8 @@ def _comprehension(
     m: Machine, frame: Frame, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp
 ) -> Value:
     inner = _comprehension_frame(m, frame, node)
+    if isinstance(node, cst.DictComp) and (entries := _by_item(m, frame, inner, node)) is not None:
+        return m.new_dict(m.place(frame, node), entries)
     found: list[tuple[Value, ...]] = []
     sure = _clauses(m, frame, inner, node.for_in, node, found)
     place = m.place(frame, node)
@@ -241,6 +245,37 @@ def _comprehension(
         items = containers.as_set(items.items, items.rest)
     kind = {cst.SetComp: "set", cst.GeneratorExp: "iterator"}.get(type(node), "list")
     return m.new_list(place, items, kind)
+
+
+def _by_item(m: Machine, outer: Frame, inner: Frame, node: cst.DictComp) -> Entries | None:
+    """What `{… for key, value in held.items() if …}` takes over of a dict that may hold more than is known of it."""
+    match node.for_in:
+        case (
+            cst.CompFor(
+                iter=cst.Call(func=cst.Attribute(value=cst.Name() as name, attr=cst.Name(value="items")), args=()),
+                inner_for_in=None,
+            ) as clause
+        ):
+            held = m.evaluate(outer, name)
+        case _:
+            return None
+    entries = m.entries(held) if isinstance(held, Dict) else Entries()
+    if not entries.pairs or not (entries.rest or entries.optional) or len(entries.pairs) > MAX_PASSES:
+        return None
+    rows = [(Tuple((key, value)), key not in entries.optional) for key, value in entries.pairs]
+    if entries.rest is not None:
+        rows.append((Tuple((UNKNOWN, entries.rest)), False))
+    taken, missing = Entries(), set[Value]()
+    for row, there in rows:
+        found: list[tuple[Value, ...]] = []
+        run = partial(_passes, m, outer, inner, clause, node, found, (row,))
+        sure = run() if there else m.perhaps(run)
+        for key, value in found:
+            taken = sequences.updated(taken, sequences.entry(key, value))
+            if not (there and sure):
+                missing.add(key)
+    kept = {key for key, _ in taken.pairs}
+    return replace(taken, optional=frozenset(missing & kept), shuffled=entries.shuffled or taken.shuffled)
 
 
 def _comprehension_frame(m: Machine, frame: Frame, node: cst.BaseComp) -> Frame:

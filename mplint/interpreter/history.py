@@ -12,6 +12,7 @@ from mplint.interpreter.frames import Context
 from mplint.interpreter.keras import models, strategies, training, wrappers
 from mplint.interpreter.keras.info import info_of, spelled_of
 from mplint.interpreter.trace import (
+    Applied,
     Compiled,
     Kept,
     LayerCalled,
@@ -127,8 +128,12 @@ class History:
                 yield event
 
     def half_variables(self) -> Iterator[HalfVariables]:
-        """Layers with half-precision variables, unless the program only uses, or converts, weights that it has."""
-        if self.trains_nothing:
+        """Layers with half-precision variables, unless the program only uses, or converts, weights that it has.
+
+        Where not all of the program was seen, something must say that it trains.
+        """
+        in_part = self._world.trace.cut or self._world.borrowed
+        if self.trains_nothing or (in_part and not self._shows_training):
             return
         found: dict[Place, list[tuple[Value | None, Policy]]] = {}
         for event in self._made():
@@ -159,11 +164,48 @@ class History:
 
     @cached_property
     def trains_nothing(self) -> bool:
-        """Whether the program only uses weights that it has, or writes them down."""
-        ran = {event.method for event in self._events if isinstance(event, Ran)}
-        trains = any(isinstance(event, (Compiled, OptimizerMade)) for event in self._events)
-        kept = any(isinstance(event, Kept) for event in self._events)
-        return bool(kept or ran & training.READS) and not ran & training.TRAINS and not trains
+        """Whether the program only uses weights that it has, or writes them down.
+
+        Where weights are written down, an optimizer says nothing that no gradient is given to, and that the program
+        does not make itself: every model of a library may come with one.
+        """
+        if self._changes_weights:
+            return False
+        if any(isinstance(event, Kept) for event in self._events):
+            made = (event.place.source.path for event in self._events if isinstance(event, OptimizerMade))
+            return self._world.path not in made
+        return bool(self._methods & training.READS) and not self._shows_training
+
+    def is_idle(self, model: Instance) -> bool:
+        """Whether a program that only runs the models that it has leaves this one aside."""
+        return self.trains_nothing and bool(self._working) and model.address not in self._working
+
+    @cached_property
+    def _working(self) -> frozenset[Address]:
+        """The models that are run or written down, where any predicts."""
+        if not self._methods & training.PREDICTS:
+            return frozenset()
+        found = {event.layer.address for event in self._events if isinstance(event, LayerCalled)}
+        found |= {event.model.address for event in self._events if isinstance(event, Kept)}
+        ran = (event for event in self._events if isinstance(event, Ran))
+        return frozenset(found | {event.model.address for event in ran if event.method != "load_weights"})
+
+    @cached_property
+    def _methods(self) -> frozenset[str]:
+        """The methods of models that run."""
+        return frozenset(event.method for event in self._events if isinstance(event, Ran))
+
+    @cached_property
+    def _changes_weights(self) -> bool:
+        """Whether something is trained, or made ready for that."""
+        return bool(self._methods & training.TRAINS) or any(
+            isinstance(event, (Compiled, Applied)) for event in self._events
+        )
+
+    @cached_property
+    def _shows_training(self) -> bool:
+        """Whether anything says that something is going to be trained."""
+        return self._changes_weights or any(isinstance(event, OptimizerMade) for event in self._events)
 
     # -- the strategy
 
@@ -266,7 +308,9 @@ class History:
             match event:
                 case PolicySet(policy=policy):
                     return index if policy.name in HALF_POLICIES else None
-                case Compiled() | Ran() | PolicyReset():
+                case PolicyReset():
+                    return None
+                case Ran(method=method) if method != "load_weights":
                     return None
                 case _:
                     pass
@@ -307,6 +351,16 @@ def _as_layer(event: object) -> LayerMade | None:
     if isinstance(event, ModelMade) and keras_api.kind(spelled_of(event.model)) is Kind.APPLICATION:
         return LayerMade(event.model, event.place, event.context, _BODY, (), event.policy, False)
     return event if isinstance(event, LayerMade) else None
+
+
+def _is_within(context: Context, outer: Context, site: Place) -> bool:
+    """Whether the calls that lead to `context` go through the one at `site` in the context `outer`."""
+    here: Context | None = context
+    while here is not None:
+        if here.site is site and here.parent is outer:
+            return True
+        here = here.parent
+    return False
 
 
 def _chain(context: Context, place: Place) -> list[tuple[Place, int]]:
@@ -436,9 +490,9 @@ class _Order:
         for _, value in info.arguments:
             if isinstance(value, Instance):
                 yield value
-        if isinstance(owner.cls, Class):  # what its constructor and its methods make
+        if isinstance(owner.cls, Class):  # what its constructor makes; the same call makes others in other contexts
             for part in self._parts.values():
-                if any(site is info.place for site in part.context.sites()):
+                if _is_within(part.context, owner.address.context, info.place):
                     yield part.instance
         if models.form_of(self._m, owner) == "sequential":
             for item in models.layers_of(self._m, owner).items:

@@ -155,6 +155,13 @@ class OptimizerMade:
 
 
 @immutable()
+class Applied:
+    """Gradients were given to an optimizer, as far as the name of the method tells."""
+
+    place: Place
+
+
+@immutable()
 class Ran:
     """A method of a model that computes or reads its weights: fit, evaluate, predict, load_weights."""
 
@@ -187,6 +194,7 @@ Event = (
     | ScopeLeft
     | Compiled
     | OptimizerMade
+    | Applied
     | Ran
     | Kept
 )

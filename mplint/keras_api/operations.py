@@ -52,6 +52,8 @@ class Clash:
 Outcome: TypeAlias = "str | tuple[str, ...] | Clash | None"
 
 _RAISES, _UNKNOWN = "!", "."
+_OF_LAYOUT = frozenset({"data_format", "dilation_rate", "dilations", "padding", "strides"})
+"""Arguments that say which elements a result is made of, and in which order they lie: never of which dtype."""
 _PYTHON = {"float": "pF", "int": "pI"}
 
 
@@ -190,7 +192,7 @@ class _Measured:
         """Whether an argument was shown not to matter, or is accounted for."""
         entry = self.entry
         known = entry["operands"]
-        if name in known or name == entry.get("dtype"):
+        if name in known or name == entry.get("dtype") or name in _OF_LAYOUT:
             return True
         listed = f"{entry.get('free', '')} {entry.get('given', '')} {entry.get('indices', '')}".split()
         return name in listed or self._is_default(name, value)

@@ -36,6 +36,9 @@ PRIVATE_MODULES: Final[dict[Generation, frozenset[str]]] = {
 }
 """In the private package `keras.src`, which both generations have."""
 
+_OF_KERAS2: Final = frozenset({"tensorflow_addons"})
+"""Packages none of whose releases can be imported beside Keras 3: they reach into modules that it has not."""
+
 _KERAS3_CALLS = ("scale_loss", "stateless_apply", "set_dtype_policy")
 _KERAS2_CALLS = ("get_scaled_loss", "get_unscaled_gradients")
 _APPLIES = re.compile(r"\b(?:\w*_)?opt(?:imizer)?\d*\.apply\(")
@@ -131,6 +134,11 @@ def claims_of(text: str) -> Claims:
     surely, tried = _surely_imported(code, imports)
     for generation, _, what in _imported(surely):
         imported.setdefault(generation, what)
+    if any(package in code for package in _OF_KERAS2):  # what is tried may as well not be there
+        for one in imports_of(_without_tried(code, _OF_IMPORT)[0]):
+            package = one.module.partition(".")[0]
+            if not one.level and package in _OF_KERAS2:
+                imported.setdefault("2", f"{package} is imported")
     if flavors or any(one.module.split(".")[0] == "tensorflow" for one in imports):
         for generation, what in _used(code, imports, flavors):
             used.setdefault(generation, what)

@@ -146,3 +146,47 @@ def test_half_variables_are_fine_where_a_model_only_predicts(compiled: str, coun
     )
     _, (world,) = worlds("3", main=source)
     assert [found.layers for found in History(world).half_variables()] == [1] * count
+
+
+SMALL = """
+import sys
+from tensorflow import keras
+{0}
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+{1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("does", "is_fault"),
+    [
+        ("model.save(sys.argv[1])", False),
+        ("model.set_weights(sys.argv)\nmodel.save(sys.argv[1])", False),
+        ("optimizer = keras.optimizers.Adam()\nmodel.save(sys.argv[1])", True),
+        ("optimizer = kit.optimizer()\nmodel.save(sys.argv[1])", False),
+        ("optimizer = kit.optimizer()\nmodel.save(sys.argv[1])\noptimizer.apply_gradients([])", True),
+        ("optimizer = kit.optimizer()\nmodel.load_weights(sys.argv[1])", True),
+        ("model.layers[0].weights[0].assign(sys.argv)\nmodel.fit(sys.argv)\nmodel.save(sys.argv[1])", True),
+    ],
+)
+def test_half_variables_are_fine_where_weights_are_only_converted(does: str, is_fault: bool) -> None:
+    kit = "from tensorflow import keras\ndef optimizer():\n    return keras.optimizers.Adam()\n"
+    _, found = worlds("3", main=SMALL.format("import kit\nkeras.backend.set_floatx('float16')", does), kit=kit)
+    assert any(any(History(world).half_variables()) for world in found) is is_fault
+
+
+@pytest.mark.parametrize(
+    ("before", "is_late"),
+    [
+        ("", True),
+        ("model.compile('adam', 'mse')", True),
+        ("model.load_weights(sys.argv[1])", True),
+        ("model.predict(sys.argv)", False),
+        ("model.compile('adam', 'mse')\nmodel.fit(sys.argv)", False),
+        ("keras.backend.clear_session()", True),
+    ],
+)
+def test_what_is_run_before_the_policy_is_a_phase_of_its_own(before: str, is_late: bool) -> None:
+    after = f"{before}\nkeras.mixed_precision.set_global_policy('mixed_float16')\nmodel.fit(sys.argv)"
+    _, found = worlds("2", main=SMALL.format("", after))
+    assert any(any(History(world).late()) for world in found) is is_late

@@ -43,6 +43,21 @@ PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
         "out = [(a, b) for a in (1, 2) for b in 'xy']",
         {"out": [(1, "x"), (1, "y"), (2, "x"), (2, "y")]},
     ),
+    "dict comprehensions over what may be there": (
+        "import os\nd = {'a': 1}\nif os.environ.get('A'):\n    d['b'] = 2\nd['c'] = 3\n"
+        "out = {k: v + 1 for k, v in d.items() if k != 'a'}\n"
+        "there = out['c']\nmay = out.get('b', 0)\ngone = 'a' in out",
+        {"there": 4, "may": {"one of": [3, 0]}, "gone": False},
+    ),
+    "dict comprehensions over what is known in part": (
+        "import foo\nd = {**foo.bar(), 'a': 1}\nout = {k: v for k, v in d.items() if foo.takes(k)}\n"
+        "all = {k: v for k, v in d.items()}\na = out.get('a', 0)\nb = all['b']",
+        {"b": ...},
+    ),
+    "dict comprehensions over another name": (
+        "d = {'a': 1}\nout = {v: k for k, v in d.items()}\nn = {k: j for k in d for j in range(2)}",
+        {"out": {1: "a"}, "n": {"a": 1}},
+    ),
     "dict comprehensions": ("out = {k: v for k, v in [('a', 1)]}", {"out": {"a": 1}}),
     "while": ("n = 20\nc = 0\nwhile n > 1:\n    n //= 2\n    c += 1", {"n": 1, "c": 4}),
     "break and else": (

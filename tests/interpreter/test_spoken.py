@@ -16,8 +16,13 @@ from tests.project.trees import write
 
 def spoken(**files: str) -> frozenset[str]:
     """The names of which the program in the file `main` speaks."""
-    contents = {ROOT / f"{name}.py": textwrap.dedent(text).encode() for name, text in files.items()}
-    return Spoken(Project(ROOT, list(contents), contents)).by(ROOT / "main.py")
+    return anywhere({ROOT / f"{name}.py": textwrap.dedent(text).encode() for name, text in files.items()})
+
+
+def anywhere(contents: Mapping[Path, bytes], looked_up: frozenset[Path] = frozenset()) -> frozenset[str]:
+    """The same of files, out of some of which something is taken by a name that is not known."""
+    found = Spoken(Project(ROOT, list(contents), contents))
+    return frozenset().union(*(words for path in contents for words in found.of(path, ROOT / "main.py", looked_up)))
 
 
 NETS = "def net():\n    pass\n\nclass Net:\n    pass\n"
@@ -78,10 +83,27 @@ GETS_AT_IT: Mapping[str, tuple[str, str]] = {
         "import gin\nimport nets\ngin.parse_config_file(name)\n",
         "import gin\n\n@gin.configurable\ndef net():\n    pass\n",
     ),
+    "by getattr with what it takes": (
+        "import nets\nf = getattr(nets, name)(units=3, rate=(1, 2))\n",
+        "def net(units: int = 4, *, rate=None, name='x'):\n    pass\n",
+    ),
+    "by getattr with anything": ("import nets\nf = getattr(nets, name)(units=3)\n", "def net(**more):\n    pass\n"),
+    "by getattr, called in two ways": (
+        "import nets\nf = getattr(nets, name)\nf(units=3)\nf(1)\n",
+        "def net(rate):\n    pass\n",
+    ),
+    "by getattr, handed on": ("import nets\nf = [getattr(nets, name)]\nf(units=3)\n", NETS),
+    "by getattr in deep brackets": ("import nets\nf = getattr(nets, name)(units=" + "[" * 20 + "\n", NETS),
     "by getattr behind a star": ("import nets\nf = getattr(nets, name)()\n", "from more import *\n"),
 }
 
 NOT: Mapping[str, tuple[str, str]] = {
+    "that is called with more than it takes": ("import nets\nf = getattr(nets, name)(units=3)\n", NETS),
+    "that a variable is called with": ("import nets\nf = nets.__dict__[name]\nf(1, units=3)\n", NETS),
+    "that a variable in a function is called with": (
+        "import nets\ndef run(name):\n    make = getattr(nets, name)\n    return make(1, units=[3, 4], **more)\n",
+        NETS,
+    ),
     "imported": ("import nets\n", NETS),
     "imported by what is imported": ("import nets\n", "from more import net\n__all__ = ['net']\n"),
     "in a comment": ("import nets  # net\n", NETS),
@@ -132,9 +154,73 @@ def test_what_derives_from_a_class_that_knows_it_is_spoken_of() -> None:
     assert "Net" in spoken(main=asked, nets=net.replace("Base", "Plain"), base="class Plain:\n    pass\n")
 
 
+def said_in(path: str, **files: str) -> frozenset[str]:
+    """The names of which the program in the file `main` speaks that may mean something in the file `path`."""
+    contents = {ROOT / f"{name}.py": textwrap.dedent(text).encode() for name, text in files.items()}
+    return frozenset().union(*Spoken(Project(ROOT, list(contents), contents)).of(ROOT / f"{path}.py", ROOT / "main.py"))
+
+
+@pytest.mark.parametrize(
+    ("main", "new", "old"),
+    [
+        ("from kit import net\nimport old\nf = [net]\n", True, False),
+        ("from old import net\nimport kit\nf = net()\n", False, True),
+        ("import old, kit\nf = [kit.net]\n", True, True),
+        ("from kit import net\nimport old\nf = [net, old.net]\n", True, True),
+        ("try:\n    from kit import net\nexcept ImportError:\n    from old import net\nf = net()\n", True, True),
+        ("from kit import *\nimport old\nf = net()\n", True, True),
+        ("import old, kit\ndef net():\n    pass\nf = net()\n", False, False),
+        ("from circle import net\nimport old, kit\nf = net()\n", True, True),
+        ("from old import Other\nimport kit\nf = Other()\n", False, True),
+    ],
+)
+def test_what_is_imported_from_one_file_is_not_its_namesake_in_another(main: str, new: bool, old: bool) -> None:
+    older = NETS + "\nclass Other:\n    def __init__(self):\n        self.f = net()\n"
+    files = {
+        "main": main,
+        "kit": "from new import net\n",
+        "new": NETS,
+        "old": older,
+        "circle": "from circle import net\n",
+    }
+    assert ("net" in said_in("new", **files)) is new
+    assert ("net" in said_in("old", **files)) is old
+
+
+CLASSES = """
+class Plain:
+    pass
+
+class Base:
+    def __init__(self, units):
+        pass
+
+class Small:
+    def __init__(self, rate=0.5, *args):
+        def inner(units):
+            pass
+"""
+
+
+def test_what_a_class_can_be_called_with_is_what_its_constructor_takes() -> None:
+    words = spoken(main="import nets\nf = vars(nets)\nmake = nets.__dict__[name]\nmake(units=4)\n", nets=CLASSES)
+    assert {"Plain", "Base", "Small"} <= words  # `vars` may give any
+    words = spoken(main="import nets\nmake = nets.__dict__[name]\nmake(units=4)\n", nets=CLASSES)
+    assert {"Plain", "Base"} <= words
+    assert "Small" not in words
+
+
+def test_a_module_out_of_which_a_run_took_something_is_open_as_far_as_it_is_called() -> None:
+    main = b"import nets\nmake = getattr(nets, name)\nmake(units=4)\n"
+    contents = {ROOT / "main.py": main, ROOT / "nets.py": CLASSES.encode()}
+    words = anywhere(contents, frozenset(contents))
+    assert "Base" in words
+    assert "Small" not in words
+
+
 def test_a_module_out_of_which_a_run_took_something_is_open() -> None:
     contents = {ROOT / "main.py": b"import nets\n", ROOT / "nets.py": NETS.encode()}
-    words = Spoken(Project(ROOT, list(contents), contents)).by(ROOT / "main.py", frozenset(contents))
+    words = anywhere(contents, frozenset(contents))
     assert "net" in words
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import layers, policies, tensors
+from mplint.interpreter.keras import chains, layers, policies, tensors
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import HIDDEN, LayerInfo
 from mplint.interpreter.trace import ModelMade
@@ -76,7 +76,7 @@ def _given(m: Machine, path: str, arguments: Arguments) -> dict[str, Value]:
 def _input(m: Machine, tensor: Value, place: Place) -> Value:
     """What the body is called on: the tensor that the program gives, else an input of the model's own."""
     if isinstance(tensor, Tensor):
-        layers.feed(m, (tensor,))
+        chains.feed(m, (tensor,))
         if tensor.symbolic:
             return tensor
     elif tensor != NONE:

@@ -9,10 +9,10 @@ from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.candidates import is_precise
 from mplint.interpreter.choosing import settle
 from mplint.interpreter.classes import class_attribute, method_of
-from mplint.interpreter.keras import policies, structures, tensors, wrappers
+from mplint.interpreter.keras import chains, policies, structures, tensors, wrappers
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
-from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade, ModelUsed
+from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade
 from mplint.interpreter.values import (
     FALSE,
     FLOATS,
@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 
 _DATA_DTYPES: Final = frozenset({"keras.layers.InputLayer"})
 """What takes `dtype=` as the dtype of data and not as a policy."""
-
-_FAR: Final = 64
-"""More operations than these are not followed back to the models that they work on."""
 
 
 # -- construction
@@ -105,7 +102,7 @@ def call(m: Machine, layer: Instance, arguments: Arguments, place: Place) -> Val
         return UNKNOWN
     arguments = structures.as_tensors(m, arguments, place)
     inputs = structures.tensors_in(m, arguments)
-    feed(m, inputs)
+    chains.feed(m, inputs)
     method = method_of(m, layer, "call")
     if isinstance(method, StaticMethod):
         method = method.function
@@ -135,21 +132,6 @@ def record_call(m: Machine, layer: Instance, place: Place, inputs: tuple[Tensor,
             m.trace.tensors.count(place, part.dtype is not None)
         elif isinstance(part, Unknown):
             m.trace.tensors.count(place, False)
-
-
-def feed(m: Machine, inputs: tuple[Tensor, ...]) -> None:
-    """The results of models that go into another layer or model make those models parts of something larger.
-
-    Also behind operations (`head(tf.concat([encoder(a), encoder(b)], 0))`).
-    """
-    stack, seen = list(inputs), 0
-    while stack and seen < _FAR:
-        seen += 1
-        for way in alternatives(stack.pop()):
-            if way.made.kind == "model" and way.made.layer is not None:
-                m.record(ModelUsed(way.made.layer))
-            elif way.made.kind in ("operation", "cast"):
-                stack.extend(way.made.operands)
 
 
 def run_call(
@@ -320,6 +302,31 @@ def _activation_name(value: Value) -> str | None:
             return keras_api.activation_of(path)
         case _:
             return None
+
+
+def activation_function(value: Value) -> Value:
+    """What `keras.activations.get(value)` gives, and what a layer keeps of its `activation=`."""
+    match value:
+        case Const(value=str(name)):
+            return Api(keras_api.canonical(f"keras.activations.{name}"))
+        case Const(value=None):
+            return Api("keras.activations.linear")
+        case _:
+            return value
+
+
+def kept_argument(info: LayerInfo, name: str, generation: str) -> Value | None:
+    """An argument of its constructor that a layer of the library has as an attribute; None where it is not known."""
+    parameters = keras_api.parameters(info.base, generation) or ()
+    default = next((parameter.default for parameter in parameters if parameter.name == name), keras_api.MISSING)
+    if default is keras_api.MISSING:
+        return None
+    given = info.argument(name)
+    if given is None:
+        if default is keras_api.OPAQUE or info.asked or info.policy.name is None:  # there may be more arguments
+            return None
+        given = Const(default)
+    return activation_function(given) if name == "activation" else given
 
 
 def _activated(m: Machine, info: LayerInfo, computed: Tensor, place: Place) -> Tensor | None:

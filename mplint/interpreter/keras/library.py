@@ -13,6 +13,7 @@ from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import (
     applications,
     calling,
+    chains,
     control,
     layers,
     models,
@@ -24,7 +25,7 @@ from mplint.interpreter.keras import (
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
-from mplint.interpreter.trace import Compiled, Kept, Opened, OptimizerMade, Ran, VariableMade
+from mplint.interpreter.trace import Applied, Compiled, Kept, Opened, OptimizerMade, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
     NONE,
@@ -212,15 +213,7 @@ def _policy_named(m: Machine, arguments: Arguments, place: Place) -> Value:
 def _activation(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`keras.activations.get(name)`."""
     value = arguments.get("identifier", 0)
-    match value:
-        case Const(value=str(name)):
-            return Api(keras_api.canonical(f"keras.activations.{name}"))
-        case Const(value=None):
-            return Api("keras.activations.linear")
-        case None:
-            return UNKNOWN
-        case _:
-            return value
+    return UNKNOWN if value is None else layers.activation_function(value)
 
 
 def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -311,6 +304,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
 
 def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a library object, container, string or tensor."""
+    if name.removeprefix("super.") in training.APPLIES:
+        m.record(Applied(place))
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api):
         known = standard.METHODS.get(receiver.cls)
         if known is not None:
@@ -411,9 +406,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name in training.KEEPS:
             m.record(Kept(receiver))
         if name in training.RUNS:
+            chains.feed_data(m, arguments)
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)
-        return UNKNOWN
+        return chains.predicted(receiver) if name in training.PREDICTS else UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
         return UNKNOWN
     if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import method_of
-from mplint.interpreter.keras import layers, policies, structures
+from mplint.interpreter.keras import chains, layers, policies, structures
 from mplint.interpreter.keras.info import LayerInfo, info_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
 from mplint.interpreter.values import (
@@ -64,7 +64,7 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
         form = "sequential"
         listed = given.get("layers", NONE)
         found = Tuple(()) if listed == NONE else sequences.iterate(m, listed, place)
-        m.state.set((model.address, "@layers"), found)
+        _put_layers(m, model, found, Tuple(()))
         m.use(found)
     elif functional:
         form = "functional"
@@ -129,6 +129,15 @@ def layers_of(m: Machine, model: Instance) -> Tuple:
     return held if isinstance(held, Tuple) else Tuple((), UNKNOWN)
 
 
+def last_layers(m: Machine, model: Instance) -> Tuple:
+    """The layers with which a Sequential surely ends: those added last, where it is not known how many went before."""
+    held = layers_of(m, model)
+    if held.rest is None:
+        return held
+    tail = m.state.get((model.address, "@tail"))
+    return tail if isinstance(tail, Tuple) and tail.rest is None else Tuple(())
+
+
 def is_input(m: Machine, layer: Value) -> bool:
     """Whether an item of a Sequential only says what goes in: an InputLayer, or the tensor of an `Input`."""
     info = info_of(m, layer) if isinstance(layer, Instance) else None
@@ -159,7 +168,7 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
     """`model(inputs, …)`."""
     arguments = structures.as_tensors(m, arguments, place)
     inputs = structures.tensors_in(m, arguments)
-    layers.feed(m, inputs)
+    chains.feed(m, (*inputs, *arguments.args))
     inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
     if inner:
         m.record(ModelUsed(model))
@@ -188,10 +197,11 @@ def outputs(m: Machine, model: Instance, arguments: Arguments, place: Place) -> 
 
 def run_layers(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Value:
     """What the layers of a Sequential give, one after the other."""
-    held = layers_of(m, model)
-    if held.rest is not None or not arguments.args or m.context.depth > _DEEPEST:
+    held = last_layers(m, model)
+    whole = layers_of(m, model).rest is None
+    if not (whole or held.items) or not arguments.args or m.context.depth > _DEEPEST:
         return UNKNOWN
-    value = arguments.args[0]
+    value = arguments.args[0] if whole else UNKNOWN
     context = m.context
     for index, layer in enumerate(held.items):
         if is_input(m, layer):
@@ -248,11 +258,14 @@ def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: 
         case "add" if form_of(m, model) == "sequential":
             layer = arguments.get("layer", 0) or UNKNOWN
             m.use(layer)
-            _put_layers(m, model, sequences.concatenate(layers_of(m, model), Tuple((layer,))))
+            held, added = layers_of(m, model), Tuple((layer,))
+            tail = Tuple(()) if held.rest is None else sequences.concatenate(last_layers(m, model), added)
+            _put_layers(m, model, sequences.concatenate(held, added), tail)
             return NONE
         case "pop" if form_of(m, model) == "sequential":
             held = layers_of(m, model)
-            _put_layers(m, model, Tuple(held.items[:-1]) if held.rest is None else held)
+            tail = Tuple(last_layers(m, model).items[:-1])
+            _put_layers(m, model, Tuple(held.items[:-1]) if held.rest is None else held, tail)
             return NONE
         case "call" | "__call__":
             return m.call(model, arguments, place)
@@ -260,10 +273,11 @@ def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: 
             return None
 
 
-def _put_layers(m: Machine, model: Instance, held: Tuple) -> None:
+def _put_layers(m: Machine, model: Instance, held: Tuple, tail: Tuple) -> None:
     if m.is_several(model.address):
-        held = Tuple((), UNKNOWN)
+        held, tail = Tuple((), UNKNOWN), Tuple(())
     m.state.set((model.address, "@layers"), held)
+    m.state.set((model.address, "@tail"), tail)
 
 
 # -- ends

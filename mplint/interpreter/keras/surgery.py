@@ -39,6 +39,8 @@ _UNKNOWN: Final = frozenset(
      "weights", "trainable_weights", "non_trainable_weights"}
 )  # fmt: skip
 """Attributes of layers and models that are no methods, and of which nothing is known."""
+_KEPT: Final = frozenset({"activation", "use_bias"})
+"""Attributes of layers that are arguments of their constructors, and decide what a subclass computes."""
 _WEIGHTS: Final = {"keras.layers.Dense": "kernel", "keras.layers.Embedding": "embeddings"}
 """What the layers that lend their weights to others call them: a projection back to the vocabulary."""
 
@@ -65,6 +67,9 @@ def attribute(m: Machine, value: Instance, name: str, place: Place) -> Value:
                     return _weights(m, value, info)
                 if name in _UNKNOWN:
                     return UNKNOWN
+                kept = layers.kept_argument(info, name, m.generation) if name in _KEPT else None
+                if kept is not None:
+                    return kept
     return Bound(value, ApiMethod(name))
 
 
@@ -197,7 +202,7 @@ def clone(m: Machine, arguments: Arguments, place: Place) -> Value:
     if info is None or form not in ("functional", "sequential"):
         return UNKNOWN
     copy = Instance(m.allocate(place, "model"), Api(info.base))
-    for name in ("@form", "@inputs", "@outputs", "@layers", "@hidden", "name"):
+    for name in ("@form", "@inputs", "@outputs", "@layers", "@tail", "@hidden", "name"):
         held = m.state.get((model.address, name))
         if held is not None:
             m.state.set((copy.address, name), held)
