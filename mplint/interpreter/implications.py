@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from mplint.interpreter.values import Api, Const, Symbol, Tuple
@@ -11,32 +11,169 @@ _TESTS: Final = frozenset({"startswith", "endswith", "isdigit", "isalpha"})
 _TEXTS: Final = frozenset({"lower", "upper", "strip", "removeprefix", "removesuffix", "replace", "casefold", "split"})
 
 
-def implied(symbol: Symbol, decisions: Mapping[Symbol, bool]) -> bool | None:
+Facts = Mapping[Symbol, bool]
+"""What is known about conditions."""
+
+
+def implied(symbol: Symbol, decisions: Facts) -> bool | None:
     """The truth of the condition `symbol` where it follows from those that are decided; None where it does not.
 
-    A value that is equal to one constant is equal to no other, and what is asked of it can be computed.
+    A value that is equal to one constant is equal to no other, and what is asked of it can be computed.  Of conditions
+    that are joined, each follows from the others: whose opposite contradicts something that is decided, holds.
     """
-    kind, *operands = symbol.parts
-    known: dict[Symbol, object] = {}
-    for other, outcome in decisions.items():
-        other_kind, *others = other.parts
-        if other_kind == "Equal" and outcome:
-            if symbol == others[0]:
-                return True
-            if kind == "Equal" and operands[0] == others[0] and operands[1] != others[1]:
-                return False
-            if isinstance(others[0], Symbol) and isinstance(others[1], Const):
-                known[others[0]] = others[1].value
-        elif not outcome and kind == "Equal" and operands[0] == other:
-            return False
-    if kind == "Equal" and isinstance(operands[0], Symbol) and operands[1] in operands[0].domain:
-        rest = [Symbol("Equal", operands[0], value) for value in operands[0].domain if value != operands[1]]
-        if all(decisions.get(other) is False for other in rest):
-            return True
-    if not known:
+    joined = [other for other in decisions if other.is_compound]
+    if not joined and not symbol.is_compound:
+        return _outcome(symbol, decisions, _values(decisions))
+    facts = dict(decisions)
+    for other in joined:
+        _add(facts, other, decisions[other])
+    found = _truth(symbol, facts, _values(facts))
+    if found is not None:
+        return found
+    for other in joined:
+        if not _concerns(other, symbol):
+            continue
+        for outcome in (True, False):
+            supposed = dict(facts)
+            _add(supposed, symbol, outcome)
+            result = _outcome(other, supposed, _values(supposed))
+            if result is not None and result is not decisions[other]:
+                return not outcome
+    return None
+
+
+def in_common(branches: Sequence[Facts]) -> dict[Symbol, bool]:
+    """What is known of conditions behind branches, whichever was taken."""
+    if not branches:
+        return {}
+    first, *others = branches
+    return {symbol: held for symbol, held in first.items() if all(each.get(symbol) is held for each in others)}
+
+
+def _concerns(joined: Symbol, symbol: Symbol) -> bool:
+    """Whether a compound says something about what `symbol` is made from."""
+    parts = set(leaves(symbol))
+    return any(leaf in parts for leaf in leaves(joined))
+
+
+def _values(facts: Facts) -> dict[Symbol, object]:
+    """What is said to be equal to something: that, as it stands in the condition."""
+    return {
+        other.parts[1]: other.parts[2]
+        for other, outcome in facts.items()
+        if outcome and other.parts[0] == "Equal" and isinstance(other.parts[1], Symbol)
+    }
+
+
+def _add(facts: dict[Symbol, bool], part: object, outcome: bool) -> None:
+    """Add to `facts` that a condition comes out as `outcome`, and what follows for the conditions that it joins."""
+    if not isinstance(part, Symbol):
+        return
+    facts.setdefault(part, outcome)
+    if not part.is_compound:
+        return
+    match part.parts:
+        case ("not", inner):
+            _add(facts, inner, not outcome)
+        case ("bool", inner):
+            _add(facts, inner, outcome)
+        case ("and" as kind, left, right) | ("or" as kind, left, right) if outcome is (kind == "and"):
+            _add(facts, left, outcome)
+            _add(facts, right, outcome)
+        case ("if", condition, yes, no):
+            for branch, other, taken in ((yes, no, False), (no, yes, True)):
+                if isinstance(branch, Const) and bool(branch.value) is not outcome:
+                    _add(facts, condition, taken)
+                    _add(facts, other, outcome)
+        case ("Equal", Symbol(parts=("if", condition, yes, no)), value) if outcome:
+            for branch, other, taken in ((yes, no, False), (no, yes, True)):
+                if isinstance(branch, Const) and branch != value:
+                    _add(facts, condition, taken)
+                    if isinstance(other, Symbol):
+                        _add(facts, Symbol("Equal", other, value), True)
+        case _:
+            pass
+
+
+def _truth(part: object, facts: Facts, values: Mapping[Symbol, object]) -> bool | None:
+    """Whether a part of a condition is true, as far as `facts` tell, and the `values` that follow from them."""
+    if isinstance(part, Const):
+        return bool(part.value)
+    if not isinstance(part, Symbol):
         return None
-    result = _computed(symbol, known)
-    return bool(result) if result is not _UNKNOWN else None
+    known = facts.get(part)
+    return known if known is not None else _outcome(part, facts, values)
+
+
+def _outcome(symbol: Symbol, facts: Facts, values: Mapping[Symbol, object]) -> bool | None:
+    """The same from what a condition is made of, whatever `facts` say of itself."""
+    match symbol.parts:
+        case ("not", inner):
+            found = _truth(inner, facts, values)
+            return None if found is None else not found
+        case ("bool", inner):
+            return _truth(inner, facts, values)
+        case ("and" as kind, left, right) | ("or" as kind, left, right):
+            sides = (_truth(left, facts, values), _truth(right, facts, values))
+            decisive = kind == "or"
+            return decisive if decisive in sides else None if None in sides else not decisive
+        case ("if", condition, yes, no):
+            return _of_branches(condition, _truth(yes, facts, values), _truth(no, facts, values), facts, values)
+        case ("Equal", left, right):
+            found = _equal(left, right, facts, values)
+            if found is not None:
+                return found
+        case _:
+            pass
+    value = values.get(symbol)
+    if value is not None:
+        return bool(value.value) if isinstance(value, Const) else True
+    known = {other: value.value for other, value in values.items() if isinstance(value, Const)}
+    for inner in leaves(symbol) if symbol.is_compound else ():
+        if inner.parts[0] == "if" and inner is not symbol:
+            _, condition, yes, no = inner.parts
+            taken = _truth(condition, facts, values)
+            branch = _UNKNOWN if taken is None else _computed(yes if taken else no, known)
+            if branch is not _UNKNOWN:
+                known[inner] = branch
+    result = _computed(symbol, known) if known else _UNKNOWN
+    return None if result is _UNKNOWN else bool(result)
+
+
+def _of_branches(
+    condition: object, yes: bool | None, no: bool | None, facts: Facts, values: Mapping[Symbol, object]
+) -> bool | None:
+    taken = _truth(condition, facts, values)
+    if taken is not None:
+        return yes if taken else no
+    return yes if yes is no else None
+
+
+def _equal(left: object, right: object, facts: Facts, values: Mapping[Symbol, object]) -> bool | None:
+    """Whether two parts of a condition are equal."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        return left == right
+    if not isinstance(left, Symbol):
+        return None
+    if left.parts[0] == "if":
+        _, condition, *branches = left.parts
+        yes, no = (_known_equal(branch, right, facts, values) for branch in branches)
+        return _of_branches(condition, yes, no, facts, values)
+    if left in values:
+        return values[left] == right
+    if left in facts and facts[left] is (isinstance(right, Const) and not right.value):
+        return False
+    if right in left.domain:
+        rest = (Symbol("Equal", left, value) for value in left.domain if value != right)
+        if all(facts.get(other) is False for other in rest):
+            return True
+    return None
+
+
+def _known_equal(left: object, right: object, facts: Facts, values: Mapping[Symbol, object]) -> bool | None:
+    if isinstance(left, Symbol):
+        return _truth(Symbol("Equal", left, right), facts, values)
+    return _equal(left, right, facts, values)
 
 
 _UNKNOWN: Final = object()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from mplint.interpreter.activations import Split
-from mplint.interpreter.candidates import is_precise
-from mplint.interpreter.implications import implied
+from mplint.interpreter.candidates import is_precise, of_branches
+from mplint.interpreter.implications import Facts, implied
 from mplint.interpreter.keras import strategies
 from mplint.interpreter.merging import merge_contents
 from mplint.interpreter.state import POLICY, Cell, State
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 # -- states and results
 
 
-def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> State:
+def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = (), first: bool | None = None) -> State:
     """The state behind a join of branches that were taken under the conditions `symbols`.
 
-    Where they differ in nothing but the policy, it stays open which one it is until something depends on that.
+    Where they differ in nothing but the policy, it stays open which one it is until something depends on that.  Of two
+    branches, `first` may say under which outcome of the one condition that of the first state was taken.
     """
     condition = symbols[0] if symbols else None
     policy: Undecided | None = None
@@ -53,6 +54,10 @@ def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> Sta
         differs = True
         if m.may_split and condition is not None:
             _tell_apart(m, condition, _differing(contents))
+        if condition is not None and first is not None and len(contents) == 2:
+            together = _together(condition, first, contents)
+            if together is not None:
+                return together
         merged = merge_contents(contents)
         return _met(m, merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
@@ -64,10 +69,43 @@ def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> Sta
     return joined
 
 
-def one_of(m: Machine, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
-    """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
+def _together(condition: Symbol, first: bool, contents: Sequence[object]) -> Value | None:
+    """What two branches leave in a cell, where it stays together with their condition."""
+    one, other = contents
+    if not isinstance(one, Value) or not isinstance(other, Value):
+        return None
+    return of_branches(condition, one, other) if first else of_branches(condition, other, one)
+
+
+def one_of(
+    m: Machine, values: list[Value], symbols: Sequence[Symbol] = (), facts: Sequence[Facts] | None = None
+) -> Value:
+    """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight.
+
+    `facts` may say what is known of conditions in each of the branches.
+    """
+    if facts is not None and len(values) > 1:
+        together = _by_facts(list(zip(facts, values, strict=True)))
+        if together is not None:
+            return together
     result = choice(values)
     return _met(m, result, values, symbols) if isinstance(result, Unknown) else result
+
+
+def _by_facts(rows: Sequence[tuple[Facts, Value]]) -> Value | None:
+    """One of several results, where the conditions that decide which are known."""
+    facts, first = rows[0]
+    if all(value == first for _, value in rows):
+        return first
+    for symbol, outcome in facts.items():
+        here = [row for row in rows if row[0].get(symbol) is outcome]
+        others = [row for row in rows if row[0].get(symbol) is (not outcome)]
+        if others and len(here) + len(others) == len(rows):
+            one, other = _by_facts(here), _by_facts(others)
+            if one is None or other is None:
+                return None
+            return of_branches(symbol, one, other) if outcome else of_branches(symbol, other, one)
+    return None
 
 
 def _met(m: Machine, merged: Unknown, contents: Sequence[object], symbols: Sequence[Symbol]) -> Unknown:
@@ -101,10 +139,15 @@ def decide_on(policy: Undecided) -> NoReturn:
     raise Split(policy.conditions[0])
 
 
-def depends_on(symbol: Symbol, policy: Undecided) -> bool:
-    """Whether an outcome of one of the conditions that decide on the policy says what that of `symbol` is."""
+def depends_on(symbol: Symbol, policy: Undecided, decisions: Facts) -> bool:
+    """Whether an outcome of one of the conditions that decide on the policy says what that of `symbol` is.
+
+    Together with what is decided, where that joins conditions.
+    """
+    joined = {other: outcome for other, outcome in decisions.items() if other.is_compound}
     return any(
-        symbol == condition or any(implied(symbol, {condition: outcome}) is not None for outcome in (True, False))
+        symbol == condition
+        or any(implied(symbol, {**joined, condition: outcome}) is not None for outcome in (True, False))
         for condition in policy.conditions
     )
 

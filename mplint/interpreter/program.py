@@ -139,6 +139,10 @@ class Program:
                 made = computed(value.symbol, {leaf: constant.value}) if value.symbol is not None else None
                 if made in _POLICIES:
                     found[Candidate(Const(made), Symbol("Equal", leaf, constant))] = None
+        if value.symbol is not None and value.symbol.parts[0] == "if":
+            for branch in value.symbol.parts[2:]:
+                for each in self.candidates(Unknown(branch)) if isinstance(branch, Symbol) else ():
+                    found[Candidate(each.value, Symbol("Equal", value.symbol, each.value))] = None
         return tuple(found)
 
     def _in_files(self, leaf: Symbol) -> tuple[Const, ...]:

@@ -33,18 +33,20 @@ class Symbol:
     """The origin of an unknown value, as a small expression tree: equal symbols are equal values in one run.
 
     `parts` are the kind of the expression and its operands; `size` counts the nodes of the tree; where it is certainly
-    one of a few values, `domain` holds them.
+    one of a few values, `domain` holds them; `is_compound` says that its tree holds a connective (`a and b`).
     """
 
-    __slots__ = ("_hash", "domain", "parts", "size")
+    __slots__ = ("_hash", "domain", "is_compound", "parts", "size")
 
     def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
         self.domain = domain
         self.size = 1
+        self.is_compound = parts[0] in CONNECTIVES
         for part in parts:
             if type(part) is Symbol:
                 self.size += part.size
+                self.is_compound = self.is_compound or part.is_compound
         self._hash = hash(parts)
 
     def __eq__(self, other: object) -> bool:
@@ -57,6 +59,8 @@ class Symbol:
         return f"Symbol{self.parts!r}"
 
 
+CONNECTIVES: Final = frozenset({"not", "bool", "and", "or", "if"})
+"""The kinds of symbols that join conditions; `if` has a condition, what it is where that holds, and what else."""
 MAX_OPTIONS: Final = 5
 """More alternatives than this become unknown, with what they share."""
 MAX_CALLED: Final = 16
