@@ -75,6 +75,10 @@ class Arguments:
         """The same with `first` put in front."""
         return Arguments(first + self.args, self.keywords, self.rest, self.more)
 
+    def without_first(self) -> Arguments:
+        """The same without the first positional one."""
+        return Arguments(self.args[1:], self.keywords, self.rest, self.more)
+
     def named(self) -> Entries:
         """The keywords as a dict."""
         return as_entries(self.keywords, self.more)
