@@ -13,10 +13,15 @@ from mplint.interpreter.merging import merge_contents
 from mplint.interpreter.state import POLICY, Cell, State
 from mplint.interpreter.state import join as join_states
 from mplint.interpreter.values import (
+    FLOATS,
+    NONE,
     Api,
     Choice,
+    Const,
     Entries,
+    Function,
     Instance,
+    Partial,
     Policy,
     Symbol,
     Undecided,
@@ -157,11 +162,25 @@ def _tell_apart(m: Machine, symbol: Symbol, contents: Sequence[object]) -> None:
 
     A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
     """
-    if any(map(_precise, contents)):
+    if any(map(_precise, contents)) or _is_own_or_global(contents) or any(_is_manager(m, each) for each in contents):
         raise Split(symbol)
     if symbol.parts[0] != "Equal" and any(_is_unfit(content, m.generation) for content in contents):
         m.program.strategies.add(symbol)
         raise Split(symbol)
+
+
+def _is_own_or_global(contents: Sequence[object]) -> bool:
+    """Whether a dtype is named in one branch and none in another, where a layer takes the global policy."""
+    return NONE in contents and any(isinstance(each, Const) and each.value in FLOATS for each in contents)
+
+
+def _is_manager(m: Machine, content: object) -> bool:
+    """Whether `content` is a context manager of the program: what runs in it may have a policy of its own."""
+    return (
+        isinstance(content, Partial)
+        and isinstance(content.callee, Function)
+        and content.callee.code.node in m.program.context_managers
+    )
 
 
 def _is_unfit(content: object, generation: str) -> bool:
@@ -179,12 +198,9 @@ def _differing(contents: list[object]) -> Sequence[object]:
     held = [dict(content.pairs) for content in contents if isinstance(content, Entries)]
     if len(held) < len(contents) or not held:
         return contents
-    return [value for key in dict.fromkeys(key for pairs in held for key in pairs) for value in _values(held, key)]
-
-
-def _values(held: list[dict[Value, Value]], key: Value) -> list[Value]:
-    found = [pairs[key] for pairs in held if key in pairs]
-    return [] if len(found) == len(held) and all(value == found[0] for value in found) else found
+    keys = dict.fromkeys(key for pairs in held for key in pairs)
+    columns = ([pairs.get(key, NONE) for pairs in held] for key in keys)
+    return [value for column in columns if any(value != column[0] for value in column) for value in column]
 
 
 def _precise(content: object) -> bool:
