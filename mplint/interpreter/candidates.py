@@ -130,18 +130,26 @@ def of_branches(condition: Symbol, yes: Value, no: Value) -> Value | None:
         return yes
     if yes in (TRUE, FALSE) and no in (TRUE, FALSE):
         return switch(condition) if yes == TRUE else derived("not", switch(condition))
-    sides = [_range_of(value) for value in (yes, no)]
     if all(type(value) is not Unknown for value in (yes, no)):
         return None
     named = derived("if", Unknown(condition), yes, no)
-    if named.symbol is None:
-        return None
+    return None if named.symbol is None else _either(named.symbol, yes, no)
+
+
+def connected(kind: str, left: Unknown, right: Unknown) -> Unknown:
+    """`left and right`, `left or right`."""
+    named = derived(kind, left, right)
+    return named if named.symbol is None else _either(named.symbol, left, right)
+
+
+def _either(symbol: Symbol, *alternatives: Value) -> Unknown:
+    """The unknown `symbol`, which is one of `alternatives`, with what they are likely to be."""
+    sides = [_range_of(value) for value in alternatives]
     values = [value for side, _ in sides for value in side]
     closed = all(is_closed for _, is_closed in sides)
     if closed and all(value in (TRUE, FALSE) for value in values):
-        return switch(named.symbol)
-    # of what may be anything, its other values are not what it is likely to be
-    return likely(named.symbol, values, closed=closed) if all(side for side, _ in sides) else named
+        return switch(symbol)
+    return likely(symbol, values, closed=closed)
 
 
 def _range_of(value: Value) -> tuple[list[Value], bool]:

@@ -23,6 +23,7 @@ from mplint.interpreter.values import (
     Policy,
     Tuple,
     Undecided,
+    Unknown,
     Value,
 )
 
@@ -33,10 +34,15 @@ _STACKS: Final = (Api("contextlib.ExitStack"), Api("contextlib.AsyncExitStack"))
 _HELD: Final = "@held"
 """The field of a stack that holds what is to be done when it is left: managers, calls, and policies to put back."""
 
+_BEFORE: Final = "@before"
+"""The field of a stack that holds the policy under which it was made."""
+
 
 def _make(cls: Api) -> Callable[[Machine, Arguments, Place], Value]:
     def made(m: Machine, arguments: Arguments, place: Place) -> Value:
-        return Instance(m.allocate(place, "stack"), cls)
+        stack = Instance(m.allocate(place, "stack"), cls)
+        m.state.set((stack.address, _BEFORE), m.state.get(POLICY) or UNKNOWN)
+        return stack
 
     return made
 
@@ -129,6 +135,9 @@ def leave(m: Machine, stack: Instance, place: Place) -> None:
     held = _held(m, stack)
     m.state.set((stack.address, _HELD), Tuple(()))
     for value in reversed(held.items):
+        called = value.callee if isinstance(value, Partial) else value
+        if isinstance(called, Unknown) and m.state.get(POLICY) != m.state.get((stack.address, _BEFORE)):
+            m.set_policy(Policy(None, m.policy.set_by))  # that may put the policy back
         match value:
             case Policy():
                 m.set_policy(value)

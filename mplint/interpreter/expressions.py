@@ -610,7 +610,7 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
     if decided is not None and isinstance(right, Const) and isinstance(right.value, bool):
         return left if isinstance(left, Unknown) else UNKNOWN  # `x and True`, `x or False`: decided by x alone
     if isinstance(left, Unknown) and isinstance(right, Unknown):
-        return derived("and" if is_and else "or", left, right)
+        return candidates.connected("and" if is_and else "or", left, right)
     # `x or default`, `x and value`: x decides which of the two it is
     values = [left, right]
     if symbol is None:
@@ -748,7 +748,7 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
                 if held is None and isinstance(value.of, Instance):
                     held = mappings.missing(m, value.of, index.value)
             elif isinstance(value.of, Frame):
-                m.program.note_lookup(value.of, m.generation, m.policy)
+                return namespaces.looked_up(m, value.of, index)
             return UNKNOWN if held is None else held
         case Const(value=str(text)):
             match index:

@@ -85,7 +85,8 @@ def _add(facts: dict[Symbol, bool], part: object, outcome: bool) -> None:
                 if isinstance(branch, Const) and bool(branch.value) is not outcome:
                     _add(facts, condition, taken)
                     _add(facts, other, outcome)
-        case ("Equal", Symbol(parts=("if", condition, yes, no)), value) if outcome:
+        case ("Equal", Symbol() as chosen, value) if outcome and (ways := branches_of(chosen)) is not None:
+            condition, yes, no = ways
             for branch, other, taken in ((yes, no, False), (no, yes, True)):
                 if isinstance(branch, Const) and branch != value:
                     _add(facts, condition, taken)
@@ -93,6 +94,19 @@ def _add(facts: dict[Symbol, bool], part: object, outcome: bool) -> None:
                         _add(facts, Symbol("Equal", other, value), True)
         case _:
             pass
+
+
+def branches_of(symbol: Symbol) -> tuple[object, object, object] | None:
+    """What decides which of two values something has, what it is where that holds, and what else."""
+    match symbol.parts:
+        case ("if", condition, yes, no):
+            return condition, yes, no
+        case ("or", left, right):
+            return left, left, right
+        case ("and", left, right):
+            return left, right, left
+        case _:
+            return None
 
 
 def _truth(part: object, facts: Facts, values: Mapping[Symbol, object]) -> bool | None:
@@ -155,10 +169,6 @@ def _equal(left: object, right: object, facts: Facts, values: Mapping[Symbol, ob
         return left == right
     if not isinstance(left, Symbol):
         return None
-    if left.parts[0] == "if":
-        _, condition, *branches = left.parts
-        yes, no = (_known_equal(branch, right, facts, values) for branch in branches)
-        return _of_branches(condition, yes, no, facts, values)
     if left in values:
         return values[left] == right
     if left in facts and facts[left] is (isinstance(right, Const) and not right.value):
@@ -167,7 +177,11 @@ def _equal(left: object, right: object, facts: Facts, values: Mapping[Symbol, ob
         rest = (Symbol("Equal", left, value) for value in left.domain if value != right)
         if all(facts.get(other) is False for other in rest):
             return True
-    return None
+    ways = branches_of(left)
+    if ways is None:
+        return None
+    yes, no = (_known_equal(branch, right, facts, values) for branch in ways[1:])
+    return _of_branches(ways[0], yes, no, facts, values)
 
 
 def _known_equal(left: object, right: object, facts: Facts, values: Mapping[Symbol, object]) -> bool | None:

@@ -14,7 +14,7 @@ import libcst as cst
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.configuration import files
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.implications import computed, leaves
+from mplint.interpreter.implications import branches_of, computed, leaves
 from mplint.interpreter.memo import Memo
 from mplint.interpreter.modules import Shelf
 from mplint.interpreter.values import (
@@ -139,10 +139,10 @@ class Program:
                 made = computed(value.symbol, {leaf: constant.value}) if value.symbol is not None else None
                 if made in _POLICIES:
                     found[Candidate(Const(made), Symbol("Equal", leaf, constant))] = None
-        if value.symbol is not None and value.symbol.parts[0] == "if":
-            for branch in value.symbol.parts[2:]:
-                for each in self.candidates(Unknown(branch)) if isinstance(branch, Symbol) else ():
-                    found[Candidate(each.value, Symbol("Equal", value.symbol, each.value))] = None
+        ways = branches_of(value.symbol) if value.symbol is not None else None
+        for branch in ways[1:] if ways is not None else ():
+            for each in self.candidates(Unknown(branch)) if isinstance(branch, Symbol) else ():
+                found[Candidate(each.value, Symbol("Equal", value.symbol, each.value))] = None
         return tuple(found)
 
     def _in_files(self, leaf: Symbol) -> tuple[Const, ...]:

@@ -42,7 +42,9 @@ _RESULT: Final = "@result"
 
 
 def _run(m: Machine, function: Value, arguments: Arguments, place: Place) -> Value:
-    """What a function gives that another thread runs."""
+    """What a function gives that another thread runs; what that does with its arguments, others see or not."""
+    for value in arguments.values():
+        m.escape(value)
     result = policies.in_thread(m, lambda: m.call(function, arguments, place))
     return UNKNOWN if result is NEVER else result  # that ends the thread alone
 
