@@ -9,7 +9,7 @@ from mplint.interpreter import candidates, forgetting
 from mplint.interpreter.activations import MAX_DEPTH, Activation, Exit
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.frames import Context
-from mplint.interpreter.implications import in_common
+from mplint.interpreter.implications import Facts, in_common
 from mplint.interpreter.memo import MAX_CALLS
 from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
@@ -330,7 +330,7 @@ def run(
     m.resume(entry, states, symbols)
     if not code.has_closures:
         m.state.drop(frame, code.locals)
-    m.learned = {**learned, **in_common(facts)}
+    m.learned = {**learned, **_lasting(m, in_common(facts))}
     if code.is_generator:
         items = Tuple(tuple(activation.yields)) if len(states) == 1 and not activation.exits[1:] else None
         if items is None or activation.loose:
@@ -339,6 +339,17 @@ def run(
     if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
         return UNKNOWN if code.is_abstract else NEVER
     return m.one_of(values, symbols, facts)
+
+
+def _lasting(m: Machine, facts: Facts) -> dict[Symbol, bool]:
+    """What is known of conditions that can be asked for behind the call that is being run, too."""
+    return {symbol: outcome for symbol, outcome in facts.items() if not _is_inside(m.context, symbol)}
+
+
+def _is_inside(context: Context, symbol: Symbol) -> bool:
+    """Whether a condition is about something that was found in the call that `context` stands for."""
+    parts = (part for inner in symbol.tree for part in inner.parts)
+    return any(isinstance(part, Context) and part.is_within(context) for part in parts)
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from mplint.interpreter.values import Api, Const, Symbol, Tuple
@@ -21,18 +21,17 @@ def implied(symbol: Symbol, decisions: Facts) -> bool | None:
     A value that is equal to one constant is equal to no other, and what is asked of it can be computed.  Of conditions
     that are joined, each follows from the others: whose opposite contradicts something that is decided, holds.
     """
-    joined = [other for other in decisions if other.is_compound]
-    if not joined and not symbol.is_compound:
+    concerned = [other for other in decisions if other.is_compound and not other.tree.isdisjoint(symbol.tree)]
+    if not concerned and not symbol.is_compound:
         return _outcome(symbol, decisions, _values(decisions))
     facts = dict(decisions)
-    for other in joined:
-        _add(facts, other, decisions[other])
+    for other, outcome in decisions.items():
+        if other.is_compound:
+            _add(facts, other, outcome)
     found = _truth(symbol, facts, _values(facts))
     if found is not None:
         return found
-    for other in joined:
-        if not _concerns(other, symbol):
-            continue
+    for other in concerned:
         for outcome in (True, False):
             supposed = dict(facts)
             _add(supposed, symbol, outcome)
@@ -48,12 +47,6 @@ def in_common(branches: Sequence[Facts]) -> dict[Symbol, bool]:
         return {}
     first, *others = branches
     return {symbol: held for symbol, held in first.items() if all(each.get(symbol) is held for each in others)}
-
-
-def _concerns(joined: Symbol, symbol: Symbol) -> bool:
-    """Whether a compound says something about what `symbol` is made from."""
-    parts = set(leaves(symbol))
-    return any(leaf in parts for leaf in leaves(joined))
 
 
 def _values(facts: Facts) -> dict[Symbol, object]:
@@ -142,15 +135,10 @@ def _outcome(symbol: Symbol, facts: Facts, values: Mapping[Symbol, object]) -> b
     value = values.get(symbol)
     if value is not None:
         return bool(value.value) if isinstance(value, Const) else True
+    if not values and not symbol.is_compound:
+        return None
     known = {other: value.value for other, value in values.items() if isinstance(value, Const)}
-    for inner in leaves(symbol) if symbol.is_compound else ():
-        if inner.parts[0] == "if" and inner is not symbol:
-            _, condition, yes, no = inner.parts
-            taken = _truth(condition, facts, values)
-            branch = _UNKNOWN if taken is None else _computed(yes if taken else no, known)
-            if branch is not _UNKNOWN:
-                known[inner] = branch
-    result = _computed(symbol, known) if known else _UNKNOWN
+    result = _computed(symbol, known, lambda condition: _truth(condition, facts, values))
     return None if result is _UNKNOWN else bool(result)
 
 
@@ -204,16 +192,16 @@ def leaves(symbol: Symbol | None) -> Iterator[Symbol]:
 
 def computed(symbol: Symbol, known: Mapping[Symbol, object]) -> object:
     """The value that `symbol` has where the symbols `known` have theirs; None where that cannot be said."""
-    found = _computed(symbol, known)
+    found = _computed(symbol, known, lambda _: None)
     return None if found is _UNKNOWN else found
 
 
-def _computed(part: object, known: Mapping[Symbol, object]) -> object:
-    """The value of a part of a condition, given the values of some symbols."""
+def _computed(part: object, known: Mapping[Symbol, object], truth_of: Callable[[object], bool | None]) -> object:
+    """The value of a part of a condition, given the values of some symbols, and what is true."""
     if isinstance(part, Const):
         return part.value
     if isinstance(part, Tuple):
-        held = [_computed(item, known) for item in part.items]
+        held = [_computed(item, known, truth_of) for item in part.items]
         return _UNKNOWN if part.rest is not None or _UNKNOWN in held else tuple(held)
     if not isinstance(part, Symbol):
         return _UNKNOWN
@@ -222,10 +210,17 @@ def _computed(part: object, known: Mapping[Symbol, object]) -> object:
     kind, *operands = part.parts
     if kind == "call" and isinstance(operands[0], Symbol) and operands[0].parts[0] == "attribute":
         _, receiver, name = operands[0].parts
-        return _method(_computed(receiver, known), name, [_computed(argument, known) for argument in operands[1:]])
+        return _method(
+            _computed(receiver, known, truth_of),
+            name,
+            [_computed(argument, known, truth_of) for argument in operands[1:]],
+        )
     if kind == "call" and operands[0] == Api("builtins.str") and len(operands) == 2:
-        return _text(_computed(operands[1], known))
-    values = [_computed(operand, known) for operand in operands]
+        return _text(_computed(operands[1], known, truth_of))
+    if kind == "if":
+        taken = truth_of(operands[0])
+        return _UNKNOWN if taken is None else _computed(operands[1 if taken else 2], known, truth_of)
+    values = [_computed(operand, known, truth_of) for operand in operands]
     if any(value is _UNKNOWN for value in values):
         return _UNKNOWN
     match kind, values:

@@ -36,7 +36,7 @@ class Symbol:
     one of a few values, `domain` holds them; `is_compound` says that its tree holds a connective (`a and b`).
     """
 
-    __slots__ = ("_hash", "domain", "is_compound", "parts", "size")
+    __slots__ = ("_hash", "_tree", "domain", "is_compound", "parts", "size")
 
     def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
@@ -48,6 +48,14 @@ class Symbol:
                 self.size += part.size
                 self.is_compound = self.is_compound or part.is_compound
         self._hash = hash(parts)
+        self._tree: frozenset[Symbol] | None = None
+
+    @property
+    def tree(self) -> frozenset[Symbol]:
+        """The symbol and all that it is made from."""
+        if self._tree is None:
+            self._tree = frozenset((self,)).union(*(part.tree for part in self.parts if type(part) is Symbol))
+        return self._tree
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Symbol) and self._hash == other._hash and self.parts == other.parts)
