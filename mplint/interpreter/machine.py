@@ -511,6 +511,19 @@ class Machine:
         self.throw()
         return True
 
+    def fails_to_import(self, name: str) -> bool:
+        """Whether an import fails where the program would catch that.
+
+        Who asks for tf_keras first, and has something else without it, runs under Keras 3 where that is not installed.
+        """
+        if name.partition(".")[0] != "tf_keras":
+            return self.fails_to_find(name)
+        missing = self.generation == "3"
+        self.note_answer("tf_keras", not missing)
+        if missing:
+            self.throw()
+        return missing
+
     # -- what happened
 
     def marks(self) -> tuple[int, ...]:

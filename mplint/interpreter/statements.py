@@ -206,7 +206,7 @@ def _class(m: Machine, frame: Frame, node: cst.ClassDef) -> bool:
 
 
 def _import(m: Machine, frame: Frame, node: cst.Import) -> bool:
-    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+    if m.raised and any(m.fails_to_import(name) for name in modules.names_of(node)):
         return False
     for name, value in modules.imported(m, frame, node):
         bind(m, frame, name, value)
@@ -214,7 +214,7 @@ def _import(m: Machine, frame: Frame, node: cst.Import) -> bool:
 
 
 def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
-    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+    if m.raised and any(m.fails_to_import(name) for name in modules.names_of(node)):
         return False
     for name, value in modules.imported_from(m, frame, node):
         bind(m, frame, name, value)
