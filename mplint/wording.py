@@ -46,7 +46,7 @@ class Wording:
 
     def steps(self, reason: Reason) -> Iterator[str]:
         """The whole way, a line a step: where it is done, what, and under which condition."""
-        for step in (*reason.to_setter, reason.setting, *reason.to_place):
+        for step in reason.steps:
             done = "sets" if isinstance(step.what, Policy) else "imports" if isinstance(step.what, Path) else "calls"
             condition = self._condition(step.condition, step.place)
             yield f"{self.row_of(step.place)} {done} {self._name(step.what)}{condition}"

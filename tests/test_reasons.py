@@ -234,9 +234,9 @@ def test_a_function_that_nobody_calls_runs_under_the_policy_of_those_that_name_i
     files = {"train.py": train, **package}
     (finding,) = found(tmp_path, files)
     assert finding.trace[:3] == (
-        "train.py:4 sets mixed_float16",
         "train.py:2 imports package/__init__.py",
         "package/__init__.py:1 imports package/net.py",
+        "train.py:4 sets mixed_float16",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.state import State
@@ -43,12 +43,24 @@ class Loop:
         self.left = True  # whether control reaches what stands behind it
 
 
+class Exit(NamedTuple):
+    """A way in which a function was left: the state, and what it gives."""
+
+    state: State
+    value: Value
+    path: tuple[Symbol, ...] = ()
+    """The conditions of the branches in which it was left."""
+    known: dict[Symbol, bool] = {}  # noqa: RUF012  (nobody writes it)
+    """What is known of conditions there, and was not known at the call."""
+
+
 class Activation:
     """One running function: the ways in which it has been left so far."""
 
     __slots__ = (
         "arguments",
         "began",
+        "decided",
         "exits",
         "frame",
         "in_call",
@@ -64,7 +76,8 @@ class Activation:
         self.frame = frame
         self.arguments = arguments
         self.began = self.steps = 0  # the machine's clock, and its steps, at the call
-        self.exits: list[tuple[State, Value, tuple[Symbol, ...]]] = []
+        self.decided = 0  # how many conditions were known at the call
+        self.exits: list[Exit] = []
         self.loops: list[Loop] = []
         self.path: list[Symbol] = []
         self.yields: list[Value] = []

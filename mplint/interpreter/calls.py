@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import candidates, forgetting
-from mplint.interpreter.activations import MAX_DEPTH, Activation
+from mplint.interpreter.activations import MAX_DEPTH, Activation, Exit
 from mplint.interpreter.code import FunctionCode
+from mplint.interpreter.frames import Context
+from mplint.interpreter.implications import Facts, in_common
 from mplint.interpreter.memo import MAX_CALLS
 from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
@@ -16,11 +18,14 @@ from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
     Api,
+    Class,
     Const,
+    Dict,
     Entries,
     Function,
     Instance,
     Maybe,
+    Module,
     Partial,
     Place,
     Symbol,
@@ -69,6 +74,10 @@ class Arguments:
     def behind(self, *first: Value) -> Arguments:
         """The same with `first` put in front."""
         return Arguments(first + self.args, self.keywords, self.rest, self.more)
+
+    def without_first(self) -> Arguments:
+        """The same without the first positional one."""
+        return Arguments(self.args[1:], self.keywords, self.rest, self.more)
 
     def named(self) -> Entries:
         """The keywords as a dict."""
@@ -201,12 +210,34 @@ def _entered(
         activation = Activation(frame, in_call, arguments)
         m.clock += 1
         activation.began = m.clock
-        result = run(m, activation, code, on_yield)
+        result = _named(m, code, arguments, run(m, activation, code, on_yield))
     finally:
         m.context = outer
     if in_call is None and isinstance(result, Tensor):
         m.record(Returned(place, outer, result))
     return result
+
+
+_NAMED: Final = (Unknown, Const, Api, Instance, Dict, Module, Class, Function)
+
+
+def _named(m: Machine, code: FunctionCode, arguments: Arguments, result: Value) -> Value:
+    """A result that is not known, by a name that it has wherever the function is called with the same arguments."""
+    if type(result) is not Unknown or result.candidates or not arguments.sure:
+        return result
+    match result.symbol:
+        case None:
+            pass
+        case Symbol(parts=("value", Place(), Context() as context)) if context.is_within(m.context):
+            pass
+        case _:
+            return result
+    given = arguments.values()
+    if not all(isinstance(value, _NAMED) and value != UNKNOWN for value in given):
+        return result
+    parts = [value.symbol if isinstance(value, Unknown) else value for value in given]
+    names = [name for name, _ in arguments.keywords]
+    return Unknown(Symbol("result", m.program.place(code.source, code.node), *parts, *names))
 
 
 def _cached(m: Machine, function: Function, arguments: Arguments, place: Place) -> Value:
@@ -271,17 +302,19 @@ def run(
         finally:
             _end(m, activation, code)
     activation.on_yield = on_yield
-    entry, pins, thrown = m.state, m.state.pins, m.thrown
+    activation.decided = len(m.decisions)
+    entry, pins, thrown, learned = m.state, m.state.pins, m.thrown, m.learned
     try:
         fell = m.execute(frame, code.body)
     finally:
         _end(m, activation, code)
     exits = activation.exits
     if fell:
-        exits.append((m.state, NONE, ()))
-    symbols = tuple(dict.fromkeys(symbol for _, _, path in exits for symbol in path))
-    states = [state for state, _, _ in exits]
-    values = [value for _, value, _ in exits]
+        exits.append(Exit(m.state, NONE, (), m.learned))
+    symbols = tuple(dict.fromkeys(symbol for each in exits for symbol in each.path))
+    states = [each.state for each in exits]
+    values = [each.value for each in exits]
+    facts = [each.known for each in exits]
     if not code.is_generator:
         m.join_values(values, symbols, states)
     if m.thrown == thrown:
@@ -289,6 +322,7 @@ def run(
     m.resume(entry, states, symbols)
     if not code.has_closures:
         m.state.drop(frame, code.locals)
+    m.learned = {**learned, **_lasting(m, in_common(facts))}
     if code.is_generator:
         items = Tuple(tuple(activation.yields)) if len(states) == 1 and not activation.exits[1:] else None
         if items is None or activation.loose:
@@ -296,7 +330,18 @@ def run(
         return items
     if not values:  # a method that is to be overridden raises for whoever forgets to; an object's own does something
         return UNKNOWN if code.is_abstract else NEVER
-    return m.one_of(values, symbols)
+    return m.one_of(values, symbols, facts)
+
+
+def _lasting(m: Machine, facts: Facts) -> dict[Symbol, bool]:
+    """What is known of conditions that can be asked for behind the call that is being run, too."""
+    return {symbol: outcome for symbol, outcome in facts.items() if not _is_inside(m.context, symbol)}
+
+
+def _is_inside(context: Context, symbol: Symbol) -> bool:
+    """Whether a condition is about something that was found in the call that `context` stands for."""
+    parts = (part for inner in symbol.tree for part in inner.parts)
+    return any(isinstance(part, Context) and part.is_within(context) for part in parts)
 
 
 def _begin(m: Machine, activation: Activation, code: FunctionCode) -> None:

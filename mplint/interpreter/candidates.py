@@ -121,6 +121,44 @@ def _one_of(symbol: Symbol | None, candidates: tuple[Candidate, ...], closed: bo
     return Unknown(symbol if symbol is not None else Symbol("likely", *candidates), candidates, closed)
 
 
+def of_branches(condition: Symbol, yes: Value, no: Value) -> Value | None:
+    """What is `yes` where the condition holds, else `no`, as an unknown that stays together with it.
+
+    None of what is known in both branches, or cannot be told by a name in one.
+    """
+    if yes == no:
+        return yes
+    if yes in (TRUE, FALSE) and no in (TRUE, FALSE):
+        return switch(condition) if yes == TRUE else derived("not", switch(condition))
+    if all(type(value) is not Unknown for value in (yes, no)):
+        return None
+    named = derived("if", Unknown(condition), yes, no)
+    return None if named.symbol is None else _either(named.symbol, yes, no)
+
+
+def connected(kind: str, left: Unknown, right: Unknown) -> Unknown:
+    """`left and right`, `left or right`."""
+    named = derived(kind, left, right)
+    return named if named.symbol is None else _either(named.symbol, left, right)
+
+
+def _either(symbol: Symbol, *alternatives: Value) -> Unknown:
+    """The unknown `symbol`, which is one of `alternatives`, with what they are likely to be."""
+    sides = [_range_of(value) for value in alternatives]
+    values = [value for side, _ in sides for value in side]
+    closed = all(is_closed for _, is_closed in sides)
+    if closed and all(value in (TRUE, FALSE) for value in values):
+        return switch(symbol)
+    return likely(symbol, values, closed=closed)
+
+
+def _range_of(value: Value) -> tuple[list[Value], bool]:
+    """The values that something is likely to have, and whether it has no others."""
+    if isinstance(value, Unknown):
+        return [candidate.value for candidate in value.candidates], value.closed
+    return [value], True
+
+
 def or_else(found: Value, default: Value | None) -> Value:
     """What is asked for with a default: `found`, which is not known, or that."""
     if default is None:

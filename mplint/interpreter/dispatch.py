@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mplint.interpreter import objects
 from mplint.interpreter.calls import Arguments, call_function, each, unseen
-from mplint.interpreter.configuration import commands
+from mplint.interpreter.configuration import commands, tuning
 from mplint.interpreter.keras import library
 from mplint.interpreter.values import (
     NONE,
@@ -62,4 +62,5 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
             options = tuple(option for option in callee.options if option != NONE)  # which cannot be called
             return each(m, options, lambda option: call(m, option, arguments, place))
         case _:
-            return unseen(m, callee, arguments)
+            known = tuning.chosen(m, callee, arguments, place)
+            return unseen(m, callee, arguments) if known is None else known

@@ -229,7 +229,9 @@ def _comprehension(
     if isinstance(node, cst.DictComp) and (entries := _by_item(m, frame, inner, node)) is not None:
         return m.new_dict(m.place(frame, node), entries)
     found: list[tuple[Value, ...]] = []
+    learned = m.learned
     sure = _clauses(m, frame, inner, node.for_in, node, found)
+    m.learned = learned  # what is not done for each element is not known behind them
     place = m.place(frame, node)
     if isinstance(node, cst.DictComp):
         pairs = [(row[0], row[1]) for row in found]
@@ -631,7 +633,10 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
     is_and = type(node.operator) is cst.And
     if outcome is not None:
         return m.evaluate(frame, node.right) if outcome is is_and else left
+    symbol, holds = decisive(left)
+    learned = m.learned
     right = m.evaluate(frame, node.right)
+    m.learned = learned  # whether that was run is not known
     decided = truth(m, right)
     if is_and and decided is False:
         return right
@@ -640,12 +645,13 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
     if decided is not None and isinstance(right, Const) and isinstance(right.value, bool):
         return left if isinstance(left, Unknown) else UNKNOWN  # `x and True`, `x or False`: decided by x alone
     if isinstance(left, Unknown) and isinstance(right, Unknown):
-        return derived("and" if is_and else "or", left, right)
+        return candidates.connected("and" if is_and else "or", left, right)
     # `x or default`, `x and value`: x decides which of the two it is
-    symbol, _ = decisive(left)
-    symbols = (symbol,) if symbol else ()
-    m.join_values([left, right], symbols)
-    return m.one_of([left, right], symbols)
+    values = [left, right]
+    if symbol is None:
+        return m.one_of(values)
+    m.join_values(values, (symbol,))
+    return m.one_of(values, (symbol,), [{symbol: holds is not is_and}, {symbol: holds is is_and}])
 
 
 def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
@@ -680,10 +686,13 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
 
         return run
 
-    symbols = (symbol,) if symbol else ()
-    m.alternatives([arm(node.body, True), arm(node.orelse, False)], symbols)
-    m.join_values(values, symbols)
-    return m.one_of(values, symbols)
+    arms = [arm(node.body, True), arm(node.orelse, False)]
+    if symbol is None:
+        m.alternatives(arms)
+        return m.one_of(values)
+    m.alternatives(arms, (symbol,), positive)
+    m.join_values(values, (symbol,))
+    return m.one_of(values, (symbol,), [{symbol: positive}, {symbol: not positive}])
 
 
 def _walrus(m: Machine, frame: Frame, node: cst.NamedExpr) -> Value:
@@ -774,7 +783,7 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
                 if held is None and isinstance(value.of, Instance):
                     held = mappings.missing(m, value.of, index.value)
             elif isinstance(value.of, Frame):
-                m.program.note_lookup(value.of, m.generation, m.policy)
+                return namespaces.looked_up(m, value.of, index)
             return UNKNOWN if held is None else held
         case Const(value=str(text)):
             match index:

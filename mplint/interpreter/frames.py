@@ -30,6 +30,13 @@ class Context:
             found = self.children[key] = Context(self, site, index)
         return found
 
+    def is_within(self, outer: Context) -> bool:
+        """Whether this is `outer`, or a context below it."""
+        here = self
+        while here.depth > outer.depth and here.parent is not None:
+            here = here.parent
+        return here is outer
+
     def sites(self) -> list[Place]:
         """The call sites from the outermost to the innermost."""
         found: list[Place] = []

@@ -14,6 +14,7 @@ from mplint.interpreter.keras.info import info_of, spelled_of
 from mplint.interpreter.trace import (
     Applied,
     Compiled,
+    Escaped,
     Kept,
     LayerCalled,
     LayerMade,
@@ -304,11 +305,16 @@ class History:
             yield LateSetting(at, before, first.place, setting.policy, not order.has_late)
 
     def _first_setting(self) -> int | None:
+        compiled: set[Address] = set()
         for index, event in enumerate(self._events):
             match event:
                 case PolicySet(policy=policy):
                     return index if policy.name in HALF_POLICIES else None
                 case PolicyReset():
+                    return None
+                case Compiled(model=model):
+                    compiled.add(model.address)
+                case Escaped(address=address) if address in compiled:  # who has it may train it
                     return None
                 case Ran(method=method) if method != "load_weights":
                     return None
@@ -333,7 +339,12 @@ class History:
 
     @staticmethod
     def _meet(setting: PolicySet, made: _Part) -> tuple[Place, Place | None]:
-        """The calls, in the innermost body that both stand in, that lead to the setter and to what was made."""
+        """The calls, in the innermost body that both stand in, that lead to the setter and to what was made.
+
+        What an import has made stands in no body that the setter is in.
+        """
+        if made.context is None:
+            return _chain(setting.context, setting.place)[0][0], None
         left, right = _chain(setting.context, setting.place), _chain(made.context, made.place)
         for one, other in zip(left, right, strict=False):
             if one != other:
@@ -353,9 +364,9 @@ def _as_layer(event: object) -> LayerMade | None:
     return event if isinstance(event, LayerMade) else None
 
 
-def _is_within(context: Context, outer: Context, site: Place) -> bool:
+def _is_within(context: Context | None, outer: Context, site: Place) -> bool:
     """Whether the calls that lead to `context` go through the one at `site` in the context `outer`."""
-    here: Context | None = context
+    here = context
     while here is not None:
         if here.site is site and here.parent is outer:
             return True
@@ -363,7 +374,7 @@ def _is_within(context: Context, outer: Context, site: Place) -> bool:
     return False
 
 
-def _chain(context: Context, place: Place) -> list[tuple[Place, int]]:
+def _chain(context: Context | None, place: Place) -> list[tuple[Place, int]]:
     """The calls and passes of loops from the outermost to `place`."""
     found = [(place, 0)]
     here: Context | None = context
@@ -381,7 +392,8 @@ class _Part:
     made_at: int
     instance: Instance
     place: Place
-    context: Context
+    context: Context | None
+    """None of what an imported module has made before, which this run does not show."""
     policy: Policy
     asked: bool
 
@@ -419,6 +431,11 @@ class _Order:
         """Whether something with variables is made under the policy, too."""
         return any(self._is_late(part) for part in self._parts.values())
 
+    @cached_property
+    def _imports_run(self) -> bool:
+        """Whether importing a module trains or runs something."""
+        return any(isinstance(event, Ran) for _, machine in self._m.program.imports for event in machine.trace.events)
+
     def early_parts(self, window: Sequence[object]) -> list[_Part]:
         """What was made before and is used under the policy: with what is made then, or when there is nothing such.
 
@@ -428,7 +445,7 @@ class _Order:
         if self.has_late:
             found.update((part.instance.address, part) for part in self._applications(window))
         for model, compiled in self._used(window):
-            parts = [self._parts[part.address] for part in self._inside(model) if part.address in self._parts]
+            parts = [part for each in self._inside(model) if (part := self._part(each)) is not None]
             early = [part for part in parts if self._is_early(part)]
             mixed = any(self._is_late(part) for part in parts)
             whole = self._models.get(model.address)
@@ -437,6 +454,19 @@ class _Order:
             if early and (mixed or not self.has_late):
                 found.update({part.instance.address: part for part in early})
         return list(found.values())
+
+    def _part(self, instance: Instance) -> _Part | None:
+        """A layer as a part, by this run or, where it is not in it, by the import that has made it.
+
+        That counts where nothing is made under the policy, and no import has run anything.
+        """
+        known = self._parts.get(instance.address)
+        info = info_of(self._m, instance) if known is None and not self.has_late and not self._imports_run else None
+        if info is None or instance.address in self._models or not has_variables(info.base):
+            return known
+        if keras_api.kind(info.base) is not Kind.LAYER or self._m.has_made(instance.address):
+            return None
+        return _Part(-1, instance, info.place, None, info.policy, info.asked)
 
     def _applications(self, window: Sequence[object]) -> Iterator[_Part]:
         """Models of keras.applications that become parts of other models in the window.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -12,7 +13,7 @@ from mplint.interpreter import attributes, dispatch, expressions, meeting, objec
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters
 from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.implications import implied
+from mplint.interpreter.implications import Facts, implied, in_common
 from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute
@@ -120,8 +121,8 @@ class Machine:
         """What the innermost call that is to be remembered has asked for so far."""
         self.effects = 0
         """Counts what is done or asked that no memo knows of, beside what the trace and the state show."""
-        self.learned: tuple[Symbol, bool] | None = None
-        """The outcome of a condition behind the `if` or `assert` just run: with the other one the block is left."""
+        self.learned: dict[Symbol, bool] = {}
+        """The outcomes of conditions behind the statement just run: with other ones the block is left there."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
@@ -377,7 +378,7 @@ class Machine:
             if found is not None:
                 self.supposed += 1
                 return found
-        if self.pending is not None and self.may_split and meeting.depends_on(symbol, self.pending):
+        if self.pending is not None and self.may_split and meeting.depends_on(symbol, self.pending, self.decisions):
             meeting.decide_on(self.pending)
         return None
 
@@ -388,44 +389,67 @@ class Machine:
         path = self.stack[-1].path
         path.append(symbol)
         try:
-            return self.knowing(symbol, outcome, branch)
+            return self.knowing({symbol: outcome}, branch)
         finally:
             path.pop()
 
-    def knowing(self, symbol: Symbol, outcome: bool, rest: Callable[[], _T]) -> _T:
-        """Run what is only reached where the condition `symbol` is `outcome`: the rest of a block, for example."""
-        if symbol in self.decisions:
-            return rest()
-        self.decisions[symbol] = outcome
+    def knowing(self, facts: Facts, rest: Callable[[], _T]) -> _T:
+        """Run what is only reached where conditions come out as `facts` say."""
+        new = self.take_for_known(facts)
         try:
             return rest()
         finally:
+            self.forget_known(new)
+
+    def take_for_known(self, facts: Facts) -> list[Symbol]:
+        """From here on conditions come out as `facts` say; which of them were not known."""
+        new = [symbol for symbol in facts if symbol not in self.decisions]
+        for symbol in new:
+            self.decisions[symbol] = facts[symbol]
+        return new
+
+    def forget_known(self, symbols: Sequence[Symbol]) -> None:
+        """What was known of these conditions held up to here."""
+        for symbol in symbols:
             del self.decisions[symbol]
 
-    def alternatives(self, arms: Sequence[Callable[[], bool]], symbols: Sequence[Symbol] = ()) -> bool:
-        """Run each of `arms` from the present state and go on where any reaches its end; false when none does."""
+    def known_since(self, activation: Activation) -> dict[Symbol, bool]:
+        """What is known of conditions, and was not known when a function was called."""
+        return dict(itertools.islice(self.decisions.items(), activation.decided, None))
+
+    def alternatives(
+        self, arms: Sequence[Callable[[], bool]], symbols: Sequence[Symbol] = (), first: bool | None = None
+    ) -> bool:
+        """Run each of `arms` from the present state and go on where any reaches its end; false when none does.
+
+        Of two arms, `first` may say under which outcome of the one condition the first is run, else the second.
+        """
         self.undecided.update(symbols)
         base, captures = self.state, self.captures
         base.pins += 1
         left: list[State] = []
         activation = self.stack[-1]
         yields = len(activation.yields)
+        before, learned = self.learned, []
         for arm in arms:
             self.state = base.fork()
+            self.learned = {}
             if arm():
                 left.append(self.state)
+                learned.append(self.learned)
+        self.learned = {**before, **in_common(learned)}
         activation.loose = activation.loose or len(activation.yields) > yields
         if self.captures == captures:
             base.pins -= 1
-        return self.resume(base, left, symbols)
+        return self.resume(base, left, symbols, first)
 
     def perhaps(self, run: Callable[[], _T]) -> _T:
         """Do what the program may do in part, not at all or again: what it changes is not known behind it."""
-        base, captures = self.state, self.captures
+        base, captures, learned = self.state, self.captures, self.learned
         base.pins += 1
         self.state = base.fork()
         result = run()
-        after = self.state
+        after, self.learned = self.state, learned
         for cell, content in after.above(base).items():
             before = base.get(cell)
             if before is not None and before != content:
@@ -437,20 +461,23 @@ class Machine:
 
     def aside(self, run: Callable[[], object]) -> None:
         """Do what the program may do at a time that is not known: what it changes is left out."""
-        base, captures = self.state, self.captures
+        base, captures, learned = self.state, self.captures, self.learned
         base.pins += 1
         self.state = base.fork()
         run()
+        self.learned = learned
         if self.captures == captures:
             base.pins -= 1
         self.state = base.fork().settled(base)
 
-    def resume(self, base: State, states: list[State], symbols: Sequence[Symbol] = ()) -> bool:
+    def resume(
+        self, base: State, states: list[State], symbols: Sequence[Symbol] = (), first: bool | None = None
+    ) -> bool:
         """Go on behind `base` in any of `states`, which all stand on it; false when there are none."""
         if not states:
             self.state = base.fork()
             return False
-        self.state = (states[0] if len(states) == 1 else self.join(states, symbols)).settled(base)
+        self.state = (states[0] if len(states) == 1 else self.join(states, symbols, first)).settled(base)
         return True
 
     def capture(self) -> State:
@@ -459,13 +486,15 @@ class Machine:
         self.state.pins += 1
         return self.state
 
-    def join(self, states: list[State], symbols: Sequence[Symbol] = ()) -> State:
+    def join(self, states: list[State], symbols: Sequence[Symbol] = (), first: bool | None = None) -> State:
         """The state behind a join of branches that were taken under the conditions `symbols`."""
-        return meeting.join(self, states, symbols)
+        return meeting.join(self, states, symbols, first)
 
-    def one_of(self, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
+    def one_of(
+        self, values: list[Value], symbols: Sequence[Symbol] = (), facts: Sequence[Facts] | None = None
+    ) -> Value:
         """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
-        return meeting.one_of(self, values, symbols)
+        return meeting.one_of(self, values, symbols, facts)
 
     def join_values(self, values: list[Value], symbols: Sequence[Symbol], states: Sequence[State] = ()) -> None:
         """Split the world where `values`, the results of branches under `symbols`, do not make sense in one."""
@@ -493,6 +522,19 @@ class Machine:
             return False
         self.throw()
         return True
+
+    def fails_to_import(self, name: str) -> bool:
+        """Whether an import fails where the program would catch that.
+
+        Who asks for tf_keras first, and has something else without it, runs under Keras 3 where that is not installed.
+        """
+        if name.partition(".")[0] != "tf_keras":
+            return self.fails_to_find(name)
+        missing = self.generation == "3"
+        self.note_answer("tf_keras", not missing)
+        if missing:
+            self.throw()
+        return missing
 
     # -- what happened
 

@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from mplint.interpreter.activations import Split
-from mplint.interpreter.candidates import is_precise
-from mplint.interpreter.implications import implied
+from mplint.interpreter.candidates import is_precise, of_branches
+from mplint.interpreter.implications import Facts, implied
 from mplint.interpreter.keras import strategies
 from mplint.interpreter.merging import merge_contents
 from mplint.interpreter.state import POLICY, Cell, State, common
 from mplint.interpreter.state import join as join_states
 from mplint.interpreter.values import (
+    FLOATS,
+    NONE,
     Api,
     Choice,
+    Const,
     Entries,
+    Function,
     Instance,
+    Partial,
     Policy,
     Symbol,
     Undecided,
@@ -34,10 +39,11 @@ if TYPE_CHECKING:
 # -- states and results
 
 
-def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> State:
+def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = (), first: bool | None = None) -> State:
     """The state behind a join of branches that were taken under the conditions `symbols`.
 
-    Where they differ in nothing but the policy, it stays open which one it is until something depends on that.
+    Where they differ in nothing but the policy, it stays open which one it is until something depends on that.  Of two
+    branches, `first` may say under which outcome of the one condition that of the first state was taken.
     """
     condition = symbols[0] if symbols else None
     policy: Undecided | None = None
@@ -54,6 +60,10 @@ def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = ()) -> Sta
         merged = merge_contents(contents)
         if m.may_split and condition is not None and not _is_as_before(merged, cell, states):
             _tell_apart(m, condition, _differing(contents))
+        if condition is not None and first is not None and len(contents) == 2:
+            together = _together(condition, first, contents)
+            if together is not None:
+                return together
         return _met(m, merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
     joined = join_states(states, merge)
@@ -73,10 +83,43 @@ def _is_as_before(merged: object, cell: Cell, states: Sequence[State]) -> bool:
     return isinstance(before, Choice) and set(before.options) == set(merged.options)
 
 
-def one_of(m: Machine, values: list[Value], symbols: Sequence[Symbol] = ()) -> Value:
-    """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight."""
+def _together(condition: Symbol, first: bool, contents: Sequence[object]) -> Value | None:
+    """What two branches leave in a cell, where it stays together with their condition."""
+    one, other = contents
+    if not isinstance(one, Value) or not isinstance(other, Value):
+        return None
+    return of_branches(condition, one, other) if first else of_branches(condition, other, one)
+
+
+def one_of(
+    m: Machine, values: list[Value], symbols: Sequence[Symbol] = (), facts: Sequence[Facts] | None = None
+) -> Value:
+    """One of `values`, the results of branches under `symbols`; what becomes unknown by that is out of sight.
+
+    `facts` may say what is known of conditions in each of the branches.
+    """
+    if facts is not None and len(values) > 1:
+        together = _by_facts(list(zip(facts, values, strict=True)))
+        if together is not None:
+            return together
     result = choice(values)
     return _met(m, result, values, symbols) if isinstance(result, Unknown) else result
+
+
+def _by_facts(rows: Sequence[tuple[Facts, Value]]) -> Value | None:
+    """One of several results, where the conditions that decide which are known."""
+    facts, first = rows[0]
+    if all(value == first for _, value in rows):
+        return first
+    for symbol, outcome in facts.items():
+        here = [row for row in rows if row[0].get(symbol) is outcome]
+        others = [row for row in rows if row[0].get(symbol) is (not outcome)]
+        if others and len(here) + len(others) == len(rows):
+            one, other = _by_facts(here), _by_facts(others)
+            if one is None or other is None:
+                return None
+            return of_branches(symbol, one, other) if outcome else of_branches(symbol, other, one)
+    return None
 
 
 def _met(m: Machine, merged: Unknown, contents: Sequence[object], symbols: Sequence[Symbol]) -> Unknown:
@@ -110,10 +153,15 @@ def decide_on(policy: Undecided) -> NoReturn:
     raise Split(policy.conditions[0])
 
 
-def depends_on(symbol: Symbol, policy: Undecided) -> bool:
-    """Whether an outcome of one of the conditions that decide on the policy says what that of `symbol` is."""
+def depends_on(symbol: Symbol, policy: Undecided, decisions: Facts) -> bool:
+    """Whether an outcome of one of the conditions that decide on the policy says what that of `symbol` is.
+
+    Together with what is decided, where that joins conditions.
+    """
+    joined = {other: outcome for other, outcome in decisions.items() if other.is_compound}
     return any(
-        symbol == condition or any(implied(symbol, {condition: outcome}) is not None for outcome in (True, False))
+        symbol == condition
+        or any(implied(symbol, {**joined, condition: outcome}) is not None for outcome in (True, False))
         for condition in policy.conditions
     )
 
@@ -123,11 +171,26 @@ def _tell_apart(m: Machine, symbol: Symbol, contents: Sequence[object]) -> None:
 
     A strategy that an option names is for its user to pair with a policy; one that the machine decides is not.
     """
-    if any(map(_precise, contents)) and not all(map(_scales, contents)):
+    precise = any(map(_precise, contents)) and not all(map(_scales, contents))
+    if precise or _is_own_or_global(contents) or any(_is_manager(m, each) for each in contents):
         raise Split(symbol)
     if symbol.parts[0] != "Equal" and any(_is_unfit(content, m.generation) for content in contents):
         m.program.strategies.add(symbol)
         raise Split(symbol)
+
+
+def _is_own_or_global(contents: Sequence[object]) -> bool:
+    """Whether a dtype is named in one branch and none in another, where a layer takes the global policy."""
+    return NONE in contents and any(isinstance(each, Const) and each.value in FLOATS for each in contents)
+
+
+def _is_manager(m: Machine, content: object) -> bool:
+    """Whether `content` is a context manager of the program: what runs in it may have a policy of its own."""
+    return (
+        isinstance(content, Partial)
+        and isinstance(content.callee, Function)
+        and content.callee.code.node in m.program.context_managers
+    )
 
 
 def _is_unfit(content: object, generation: str) -> bool:
@@ -145,12 +208,9 @@ def _differing(contents: list[object]) -> Sequence[object]:
     held = [dict(content.pairs) for content in contents if isinstance(content, Entries)]
     if len(held) < len(contents) or not held:
         return contents
-    return [value for key in dict.fromkeys(key for pairs in held for key in pairs) for value in _values(held, key)]
-
-
-def _values(held: list[dict[Value, Value]], key: Value) -> list[Value]:
-    found = [pairs[key] for pairs in held if key in pairs]
-    return [] if len(found) == len(held) and all(value == found[0] for value in found) else found
+    keys = dict.fromkeys(key for pairs in held for key in pairs)
+    columns = ([pairs.get(key, NONE) for pairs in held] for key in keys)
+    return [value for column in columns if any(value != column[0] for value in column) for value in column]
 
 
 def _precise(content: object) -> bool:

@@ -128,6 +128,8 @@ class _Result:
     """How often it took a condition as one of its own branches had it."""
     guarded: bool
     """Whether something would have caught what it raises: then it raises nothing."""
+    learned: dict[Symbol, bool]
+    """What is known of conditions behind it."""
 
 
 @dataclass(slots=True)
@@ -273,6 +275,7 @@ def _again(m: Machine, result: _Result, arguments: Arguments, inside: Context) -
         m.exhausted()
     m.captures += result.captures
     m.supposed += result.supposed
+    m.learned = {**m.learned, **result.learned}
     m.undecided |= asked.undecided
     m.unknown_tests |= asked.unknown_tests
     for code, times in asked.entered.items():
@@ -310,9 +313,11 @@ def _recorded(
     m.recording = asked = Recording()
     m.undecided, m.unknown_tests, m.ways = asked.undecided, asked.unknown_tests, asked.ways
     depth, steps, captures, supposed, marks = len(m.stack), m.steps, m.captures, m.supposed, m.marks()
+    before, m.learned = m.learned, {}
     try:
         value = enter()
     finally:
+        learned, m.learned = m.learned, {**before, **m.learned}
         m.recording = outer
         m.undecided, m.unknown_tests, m.ways = left
         m.undecided |= asked.undecided
@@ -333,7 +338,7 @@ def _recorded(
             asked.depth -= depth
             steps, captures, supposed = m.steps - steps, m.captures - captures, m.supposed - supposed
             guarded = bool(m.raised)
-            found = _Result(value, position, read, asked, inside, steps, captures, supposed, guarded)
+            found = _Result(value, position, read, asked, inside, steps, captures, supposed, guarded, learned)
     if m.thrown == raised:
         base.pins -= 1
     if type(changes) is _Watched:
@@ -369,14 +374,8 @@ def _is_own(base: State, changes: dict[Cell, object], context: Context) -> bool:
 def _is_inside(owner: object, context: Context) -> bool:
     """Whether what owns a cell was made in the call that `context` stands for."""
     if isinstance(owner, Frame):
-        return owner.kind != "module" and _is_within(owner.context, context)
-    return isinstance(owner, Address) and _is_within(owner.context, context)
-
-
-def _is_within(here: Context, context: Context) -> bool:
-    while here.depth > context.depth and here.parent is not None:
-        here = here.parent
-    return here is context
+        return owner.kind != "module" and owner.context.is_within(context)
+    return isinstance(owner, Address) and owner.context.is_within(context)
 
 
 def _is_free(value: Value, context: Context, arguments: Arguments) -> bool:
@@ -398,10 +397,10 @@ def _is_free(value: Value, context: Context, arguments: Arguments) -> bool:
             case str() | int() | Place() | None:
                 pass
             case Context():
-                if _is_within(here, context):
+                if here.is_within(context):
                     return False
             case Address():
-                if _is_within(here.context, context):
+                if here.context.is_within(context):
                     return False
             case Tuple(items=items, rest=rest):
                 stack.extend(items)
@@ -415,7 +414,7 @@ def _is_free(value: Value, context: Context, arguments: Arguments) -> bool:
                 if _is_inside(frame, context):
                     return False
             case Instance(address=address) | List(address=address) | Dict(address=address):
-                if _is_within(address.context, context):
+                if address.context.is_within(context):
                     return False
             case _:
                 return False

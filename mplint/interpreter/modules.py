@@ -231,7 +231,7 @@ def _found(shelf: Shelf, path: Path) -> Loaded | None:
 def _run(m: Machine, path: Path, frame: Frame, name: str | None) -> None:
     m.bind(frame, "__name__", Const(name or m.program.project.module_name(path)))
     context, m.context = m.context, m.program.root_context
-    stack, m.stack = m.stack, [Activation(frame)]
+    stack, m.stack, learned = m.stack, [Activation(frame)], m.learned
     try:
         tree = m.program.source(path).module
     except (SourceError, ParseFault):  # reported as MP001 by whoever asked for the file
@@ -239,7 +239,7 @@ def _run(m: Machine, path: Path, frame: Frame, name: str | None) -> None:
     else:
         m.execute(frame, block(tree))
     finally:
-        m.context, m.stack = context, stack
+        m.context, m.stack, m.learned = context, stack, learned
 
 
 def names_of(node: cst.Import | cst.ImportFrom) -> Iterator[str]:

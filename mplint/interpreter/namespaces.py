@@ -8,20 +8,25 @@ from mplint.interpreter import candidates
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.state import SHUFFLED, is_attribute
 from mplint.interpreter.values import (
+    MAX_CALLED,
     NONE,
     UNKNOWN,
     Address,
     Api,
+    Class,
     Const,
     Entries,
     Fields,
+    Function,
     Instance,
     Maybe,
+    Module,
     Place,
     Symbol,
     Unknown,
     Value,
     choice,
+    derived,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +67,42 @@ def size(m: Machine, fields: Fields) -> int | None:
     """How many names it holds; None when not known."""
     there = [_is_there(m, fields, name) for name in m.fields(_owner(fields))]
     return None if None in there or isinstance(fields.of, Frame) or is_loose(m, fields) else len(there)
+
+
+def looked_up(m: Machine, frame: Frame, name: Value) -> Value:
+    """What a module has under a name that is not known: one of its functions and classes.
+
+    Those under the names that it is likely to be.  Else any that begins as the name does, out of another module which
+    has nothing to do with policies: most of what stands beside others in such a module makes the same kind of thing.
+    """
+    m.program.note_lookup(frame, m.generation, m.policy)
+    likely = name.candidates if isinstance(name, Unknown) else ()
+    names = [each.value.value for each in likely if isinstance(each.value, Const)]
+    found = [m.variable(frame, each) for each in names if isinstance(each, str)]
+    known = [value for value in found if isinstance(value, (Function, Class))]
+    if known:
+        return choice(list(known))
+    if likely or frame is m.stack[-1].frame.module or m.program.project.mentions(frame.source.path, b"policy"):
+        return derived("getattr", Module(frame), name)
+    start = _start_of(name)
+    own = [
+        value
+        for key in frame.bound
+        if not key.startswith("_")
+        and key.startswith(start)
+        and isinstance(value := m.variable(frame, key), (Function, Class))
+        and value.code.source is frame.source
+    ]
+    return choice(list(own)) if 0 < len(own) <= MAX_CALLED else derived("getattr", Module(frame), name)
+
+
+def _start_of(name: Value) -> str:
+    """How a text that is not known begins."""
+    match name:
+        case Unknown(symbol=Symbol(parts=("Add" | "text", Const(value=str(start)), *_))):
+            return start
+        case _:
+            return ""
 
 
 def read(m: Machine, fields: Fields, name: str) -> Value | None:

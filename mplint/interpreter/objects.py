@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter import fields, mappings, namespaces, standard
+from mplint.interpreter import exit_stacks, fields, mappings, namespaces, standard
 from mplint.interpreter.activations import Activation
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import (
@@ -47,7 +47,6 @@ from mplint.interpreter.values import (
     Module,
     Partial,
     Place,
-    Policy,
     Property,
     StaticMethod,
     Super,
@@ -59,7 +58,6 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_STACKS: Final = frozenset({"contextlib.ExitStack", "contextlib.AsyncExitStack"})
 _CONTEXT_MANAGERS: Final = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 _PROPERTIES: Final = frozenset({"builtins.property", "functools.cached_property"})
 _CACHES: Final = frozenset({"cache", "lru_cache"})
@@ -415,7 +413,7 @@ def may_swallow(m: Machine, manager: Value) -> bool:
         case Instance(cls=Class() as cls):
             return class_attribute(m, cls, "__exit__") is not None
         case _:
-            return _maker_of(manager) in _STACKS | {"contextlib.suppress"}
+            return exit_stacks.is_stack(manager) or _maker_of(manager) == "contextlib.suppress"
 
 
 def _maker_of(manager: Value) -> str:
@@ -461,7 +459,6 @@ def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], p
     if strategies.is_scope(manager):
         strategies.within(m, manager, lambda: inside(UNKNOWN))
         return
-    before = m.policies
     fell = inside(manager)
-    if fell and _maker_of(manager) in _STACKS and m.policies != before:  # what was put on it may put the policy back
-        m.set_policy(Policy(None, m.policy.set_by))
+    if fell and isinstance(manager, Instance) and exit_stacks.is_stack(manager):
+        exit_stacks.leave(m, manager, place)

@@ -14,7 +14,7 @@ import libcst as cst
 from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.configuration import files
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.implications import computed
+from mplint.interpreter.implications import branches_of, computed
 from mplint.interpreter.memo import Memo
 from mplint.interpreter.modules import Shelf
 from mplint.interpreter.values import (
@@ -136,11 +136,15 @@ class Program:
     def candidates(self, value: Unknown) -> tuple[Candidate, ...]:
         """What an unknown is likely to be: its own candidates, and the policies that it is compared with."""
         found = dict.fromkeys(value.candidates)
-        for leaf in value.symbol.leaves if value.symbol is not None else ():
+        for leaf in value.symbol.tree if value.symbol is not None else ():
             for constant in (*self.compared.get(leaf, ()), *self._in_files(leaf)):
                 made = computed(value.symbol, {leaf: constant.value}) if value.symbol is not None else None
                 if made in _POLICIES:
                     found[Candidate(Const(made), Symbol("Equal", leaf, constant))] = None
+        ways = branches_of(value.symbol) if value.symbol is not None else None
+        for branch in ways[1:] if ways is not None else ():
+            for each in self.candidates(Unknown(branch)) if isinstance(branch, Symbol) else ():
+                found[Candidate(each.value, Symbol("Equal", value.symbol, each.value))] = None
         return tuple(found)
 
     def _in_files(self, leaf: Symbol) -> tuple[Const, ...]:

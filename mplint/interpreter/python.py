@@ -425,9 +425,13 @@ def _getattr(m: Machine, arguments: Arguments, place: Place) -> Value:
             return candidates.or_else(found, default[0]) if default and there is None else found
         case (value, Choice() as names, *_):
             return choice([_getattr(m, Arguments((value, name)), place) for name in names.options])
+        case (Module(frame=frame), name, *_):
+            return namespaces.looked_up(m, frame, name)
+        case (value, Unknown() as name, *_) if name.candidates:
+            likely = [_getattr(m, Arguments((value, candidate.value)), place) for candidate in name.candidates]
+            known = [held for held in likely if isinstance(held, (Api, Class, Function, Bound))]
+            return choice(list(known)) if known else derived("getattr", value, name)
         case (value, name, *_):
-            if isinstance(value, Module):
-                m.program.note_lookup(value.frame, m.generation, m.policy)
             return derived("getattr", value, name)
         case _:
             return UNKNOWN

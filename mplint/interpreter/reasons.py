@@ -57,6 +57,16 @@ class Reason:
     """The most telling of the steps to the place: the last out of another file, else the last; None without need."""
 
     @property
+    def steps(self) -> tuple[Step, ...]:
+        """All of them in the order in which they are taken: what is imported above the setting is there before it."""
+        first = (*self.to_setter, self.setting)
+        imports = tuple(itertools.takewhile(lambda step: isinstance(step.what, Path), self.to_place))
+        behind = self.to_place[len(imports) :]
+        if imports and _stands_before(imports[0].place, first[0].place):
+            return (*imports, *first, *behind)
+        return (*first, *self.to_place)
+
+    @property
     def condition(self) -> Condition | None:
         """The innermost unknown condition under which the policy is set."""
         found = (step.condition for step in (self.setting, *reversed(self.to_setter)))
@@ -172,6 +182,13 @@ class Reasons:
             place = self._rows[importer, imported]
             if place is not None:
                 yield Step(place, imported)
+
+
+def _stands_before(one: Place, other: Place) -> bool:
+    """Whether both stand at the top level of one file, and the first is run first."""
+    if one.source is not other.source or function_around(one) is not None or function_around(other) is not None:
+        return False
+    return one.source.span(one.node).start < other.source.span(other.node).start
 
 
 def unknown_settings(worlds: Iterable[World]) -> list[Place]:

@@ -7,7 +7,17 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import copying, late_imports, mappings, namespaces, python, records, sequences
+from mplint.interpreter import (
+    copying,
+    exit_stacks,
+    late_imports,
+    mappings,
+    namespaces,
+    python,
+    records,
+    sequences,
+    threads,
+)
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.configuration import (
     absl,
@@ -140,6 +150,8 @@ HANDLERS: Final[dict[str, Handler]] = {
     **configuration.HANDLERS,
     **typer.HANDLERS,
     **argparse.HANDLERS,
+    **exit_stacks.HANDLERS,
+    **threads.HANDLERS,
     "builtins.exit": _leave,
     "builtins.quit": _leave,
     "builtins.__import__": late_imports.import_top,
@@ -179,6 +191,8 @@ HANDLERS: Final[dict[str, Handler]] = {
     "types.SimpleNamespace": _namespace,
 }
 METHODS: Final[dict[Api, Method]] = {
+    **exit_stacks.METHODS,
+    **threads.METHODS,
     argparse.PARSER: argparse.method,
     dataclasses.PARSER: dataclasses.method,
     mappings.PARSER: files.method,

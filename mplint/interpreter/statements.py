@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint.interpreter import modules, objects, sequences
-from mplint.interpreter.activations import Loop
+from mplint.interpreter.activations import Exit, Loop
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.code import block
 from mplint.interpreter.conditions import condition, decisive, learn, truth
@@ -50,13 +50,21 @@ _MAX_FALLIBLE: Final = 12
 
 def execute(m: Machine, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
     """Run `body`; false when control does not reach its end."""
-    for position, statement in enumerate(body):
-        handler = _HANDLERS.get(type(statement))
-        if handler is not None and not handler(m, frame, statement):
-            return False
-        if m.learned is not None:
-            (symbol, outcome), m.learned = m.learned, None
-            return m.knowing(symbol, outcome, partial(execute, m, frame, body[position + 1 :]))
+    learned: dict[Symbol, bool] = {}
+    new: list[Symbol] = []
+    m.learned = {}
+    try:
+        for statement in body:
+            handler = _HANDLERS.get(type(statement))
+            if handler is not None and not handler(m, frame, statement):
+                return False
+            if m.learned:
+                learned |= m.learned
+                new += m.take_for_known(m.learned)
+                m.learned = {}
+    finally:
+        m.forget_known(new)
+    m.learned = learned
     return True
 
 
@@ -131,7 +139,8 @@ def _changed(m: Machine, value: Value, operator: str, right: Value, place: Place
 def _return(m: Machine, frame: Frame, node: cst.Return) -> bool:
     value = m.evaluate(frame, node.value) if node.value is not None else NONE
     activation = m.stack[-1]
-    activation.exits.append((m.capture(), value, tuple(activation.path)))
+    known = {**m.known_since(activation), **m.learned}
+    activation.exits.append(Exit(m.capture(), value, tuple(activation.path), known))
     return False
 
 
@@ -162,7 +171,7 @@ def _assert(m: Machine, frame: Frame, node: cst.Assert) -> bool:
         return False
     symbol, holds = decisive(value)
     if outcome is None and symbol is not None:
-        m.learned = symbol, holds
+        m.learned = {**m.learned, symbol: holds}
     return True
 
 
@@ -197,7 +206,7 @@ def _class(m: Machine, frame: Frame, node: cst.ClassDef) -> bool:
 
 
 def _import(m: Machine, frame: Frame, node: cst.Import) -> bool:
-    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+    if m.raised and any(m.fails_to_import(name) for name in modules.names_of(node)):
         return False
     for name, value in modules.imported(m, frame, node):
         bind(m, frame, name, value)
@@ -205,7 +214,7 @@ def _import(m: Machine, frame: Frame, node: cst.Import) -> bool:
 
 
 def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
-    if m.raised and any(m.fails_to_find(name) for name in modules.names_of(node)):
+    if m.raised and any(m.fails_to_import(name) for name in modules.names_of(node)):
         return False
     for name, value in modules.imported_from(m, frame, node):
         bind(m, frame, name, value)
@@ -231,16 +240,14 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
         def run() -> bool:
             learn(m, frame, narrowed, taken)
             reaches_end = m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
-            if reaches_end:
-                reached.append(taken is positive)
+            if symbol is not None:
+                m.learned = {symbol: taken is positive, **m.learned}
             return reaches_end
 
         return run
 
-    reached: list[bool] = []
-    goes_on = m.alternatives([arm(body, True), arm(otherwise, False)], (symbol,) if symbol else ())
-    m.learned = (symbol, reached[0]) if symbol is not None and len(reached) == 1 else None
-    return goes_on
+    arms = [arm(body, True), arm(otherwise, False)]
+    return m.alternatives(arms, (symbol,), positive) if symbol is not None else m.alternatives(arms)
 
 
 def _match(m: Machine, frame: Frame, node: cst.Match) -> bool:
@@ -459,6 +466,7 @@ def _loop(m: Machine) -> Iterator[Loop]:
     if len(activation.exits) + m.thrown == kept:
         entry.pins = pins
     loop.left = m.resume(entry, loop.breaks, _symbols(m))
+    m.learned = {}
 
 
 def _while(m: Machine, frame: Frame, node: cst.While) -> bool:
@@ -539,6 +547,7 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
                 states.append(m.state)
             if swallowed is not True:
                 m.throw()
+    m.learned = {}
     if m.captures == captures:
         base.pins -= 1
     return m.resume(base, states, (symbol,))
@@ -581,6 +590,7 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     if m.captures == captures:
         base.pins -= 1
     fell = m.resume(base, states, (symbol,))
+    m.learned = {}
     if node.finalbody is not None:
         return execute(m, frame, block(node.finalbody.body)) and fell
     return fell
@@ -625,10 +635,10 @@ def _finally(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], kept: tuple[
     here = m.state
     exits, breaks, continues, raised = kept
     for index in range(exits, len(activation.exits)):
-        state, value, path = activation.exits[index]
-        m.state = state.fork()
+        left = activation.exits[index]
+        m.state = left.state.fork()
         if execute(m, frame, body):
-            activation.exits[index] = (m.state, value, path)
+            activation.exits[index] = left._replace(state=m.state)
     lists = [(m.raised[-1], raised)] if m.raised else []
     if activation.loops:
         loop = activation.loops[-1]

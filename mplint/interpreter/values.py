@@ -33,30 +33,32 @@ class Symbol:
     """The origin of an unknown value, as a small expression tree: equal symbols are equal values in one run.
 
     `parts` are the kind of the expression and its operands; `size` counts the nodes of the tree; where it is certainly
-    one of a few values, `domain` holds them.
+    one of a few values, `domain` holds them; `is_compound` says that its tree holds a connective (`a and b`).
     """
 
-    __slots__ = ("_hash", "_leaves", "domain", "parts", "size")
+    __slots__ = ("_hash", "_tree", "domain", "is_compound", "parts", "size")
 
     def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
         self.domain = domain
         self.size = 1
+        self.is_compound = parts[0] in CONNECTIVES
         for part in parts:
             if type(part) is Symbol:
                 self.size += part.size
+                self.is_compound = self.is_compound or part.is_compound
         self._hash = hash(parts)
-        self._leaves: dict[Symbol, None] | None = None
+        self._tree: dict[Symbol, None] | None = None
 
     @property
-    def leaves(self) -> KeysView[Symbol]:
-        """The symbol and those that it is made from, in order."""
-        if self._leaves is None:
-            self._leaves = {self: None}
+    def tree(self) -> KeysView[Symbol]:
+        """The symbol and all that it is made from, in order."""
+        if self._tree is None:
+            self._tree = {self: None}
             for part in self.parts:
                 if type(part) is Symbol:
-                    self._leaves.update(dict.fromkeys(part.leaves))
-        return self._leaves.keys()
+                    self._tree.update(dict.fromkeys(part.tree))
+        return self._tree.keys()
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Symbol) and self._hash == other._hash and self.parts == other.parts)
@@ -68,6 +70,8 @@ class Symbol:
         return f"Symbol{self.parts!r}"
 
 
+CONNECTIVES: Final = frozenset({"not", "bool", "and", "or", "if"})
+"""The kinds of symbols that join conditions; `if` has a condition, what it is where that holds, and what else."""
 MAX_OPTIONS: Final = 5
 """More alternatives than this become unknown, with what they share."""
 MAX_CALLED: Final = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.interpreter.programs import half, policies, policies_with, variables
+from tests.interpreter.programs import SETTER, half, policies, policies_with, variables
 
 PARSER = """
 import argparse
@@ -203,3 +203,78 @@ def test_a_registry_of_more_functions_than_alternatives_is_followed() -> None:
     functions = "".join(f"def f{i}(x):\n    return x\n" for i in range(8))
     registry = f"R = {{{', '.join(f'{i}: f{i}' for i in range(8))}}}\n"
     assert variables(f"import sys\n{functions}{registry}x = R[len(sys.argv)](1)\n")["x"] == 1
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ("trial.suggest_categorical('policy', ['float32', 'mixed_float16'])", {"float32", "mixed_float16"}),
+        (
+            "trial.suggest_categorical(name='policy', choices=('float32', 'mixed_bfloat16'))",
+            {"float32", "mixed_bfloat16"},
+        ),
+        ("trial.Choice('policy', values=['float32', 'mixed_float16'])", {"float32", "mixed_float16"}),
+        ("'mixed_float16' if trial.Boolean('amp') else 'float32'", {"float32", "mixed_float16"}),
+        (
+            "'mixed_float16' if trial.suggest_categorical('amp', [True, False]) else 'float32'",
+            {"float32", "mixed_float16"},
+        ),
+        ("trial.suggest_categorical(given, ['float32', 'mixed_float16'])", {None}),
+        ("trial.suggest_categorical('policy', given)", {None}),
+    ],
+)
+def test_what_a_tuner_is_told_to_choose_from(chosen: str, expected: set[str | None]) -> None:
+    source = f"import optuna\n{SETTER}trial = optuna.trial()\nset_policy({chosen})"
+    assert policies(source) == expected
+
+
+def test_what_was_chosen_is_so_again() -> None:
+    source = (
+        "import optuna\nfrom tensorflow import keras\ntrial = optuna.trial()\n"
+        "keras.mixed_precision.set_global_policy(trial.suggest_categorical('p', ['float32', 'mixed_float16']))\n"
+        "head = 'plain' if trial.suggest_categorical('p', ['float32', 'mixed_float16']) == 'float32' else 'exact'\n"
+    )
+    assert policies_with("head", source) == {("float32", "plain"), ("mixed_float16", "exact")}
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("os.environ.get('P') or args.name", "mixed_float16"),
+        ("args.name or os.environ.get('P')", "mixed_float16"),
+        ("args.name and os.environ.get('P')", None),
+    ],
+)
+def test_one_or_another(policy: str, expected: str | None) -> None:
+    source = (
+        "import argparse, os\nfrom tensorflow import keras\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--name', default='mixed_float16')\nargs = parser.parse_args()\n"
+        f"keras.mixed_precision.set_global_policy({policy})"
+    )
+    assert expected in policies(source)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("args.net", {2, 3}),
+        ("args.some", {2}),
+        ("sys.argv[1]", {2, 3, 4}),
+        ("'build_' + sys.argv[1]", {4}),
+    ],
+)
+def test_a_function_that_is_looked_up_in_a_module(name: str, known: set[int]) -> None:
+    source = (
+        "import argparse, sys\nimport zoo\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--net', choices=['small', 'big'])\nparser.add_argument('--some', default='small')\n"
+        f"args = parser.parse_args()\nmade = getattr(zoo, {name})()\nsame = vars(zoo)[{name}]()\n"
+    )
+    zoo = "import os\ndef small(): return 2\ndef big(): return 3\ndef build_it(): return 4\ndef _own(): return 5\n"
+    for variable in ("made", "same"):
+        found = variables(source, zoo=zoo)[variable]
+        assert found == (next(iter(known)) if len(known) == 1 else {"one of": sorted(known)})
+
+
+def test_what_a_module_that_sets_policies_holds_is_not_tried() -> None:
+    zoo = "from tensorflow import keras\ndef on():\n    keras.mixed_precision.set_global_policy('mixed_float16')\n"
+    assert policies("import sys, zoo\ngetattr(zoo, sys.argv[1])()", zoo=zoo) == {"float32"}

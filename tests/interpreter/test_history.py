@@ -190,3 +190,31 @@ def test_what_is_run_before_the_policy_is_a_phase_of_its_own(before: str, is_lat
     after = f"{before}\nkeras.mixed_precision.set_global_policy('mixed_float16')\nmodel.fit(sys.argv)"
     _, found = worlds("2", main=SMALL.format("", after))
     assert any(any(History(world).late()) for world in found) is is_late
+
+
+NET = "import keras\nmodel = keras.Sequential([keras.Input((8,)), keras.layers.Dense(3)])\n"
+LATE = "keras.config.set_dtype_policy('mixed_float16')\nmodel.compile('sgd', 'mse')\nmodel.fit(data)\n"
+
+
+@pytest.mark.parametrize(
+    ("main", "net", "count"),
+    [
+        (f"import keras\nfrom net import model\n{LATE}", NET, 1),
+        (f"import keras\nimport net\nmodel = net.model\n{LATE}", NET, 1),
+        (f"import keras\nfrom net import model\n{LATE}", f"{NET}model.fit(data)\n", 0),
+        (f"import keras\nfrom net import model\n{LATE}", NET.replace("(3)", "(3, dtype='float32')"), 0),
+        (f"{NET}model.compile('sgd', 'mse')\n{LATE}", "", 1),
+        (f"{NET}model.compile('sgd', 'mse')\nmodel.fit(data)\n{LATE}", "", 0),
+        (f"import other\n{NET}model.compile('sgd', 'mse')\nother.train(model)\n{LATE}", "", 0),
+        (
+            f"{NET}model.compile('sgd', 'mse')\nkeras.config.set_dtype_policy('mixed_float16')\n"
+            "copy = keras.models.clone_model(model)\ncopy.compile('sgd', 'mse')\ncopy.fit(data)\n",
+            "",
+            1,
+        ),
+    ],
+)
+def test_a_policy_that_comes_after_the_model(main: str, net: str, count: int) -> None:
+    _, (world,) = worlds("3", main=main, net=net)
+    found = list(History(world).late())
+    assert [late.whole for late in found] == [True] * count

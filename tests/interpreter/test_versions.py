@@ -216,3 +216,11 @@ def test_a_setter_that_one_generation_lacks() -> None:
 def test_outside_of_try_a_missing_name_is_what_it_was() -> None:
     _, (world,) = worlds("2", main="from keras import ops\nimport keras\nx = keras.config\ny = 1\n")
     assert set(world.module_bindings(ROOT / "main.py")) >= {"ops", "x", "y"}
+
+
+def test_tf_keras_that_is_tried_first_is_not_there_under_keras_3() -> None:
+    source = "try:\n    import tf_keras as keras\n    which = 2\nexcept ImportError:\n    import keras\n    which = 3\n"
+    for generation in ("2", "3"):
+        program, (world,) = worlds(generation, main=source)
+        frame = program.module_frame(ROOT / "main.py")
+        assert plain(world, dict(world.bindings(frame))["which"]) == int(generation)

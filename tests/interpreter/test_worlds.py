@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.interpreter.programs import ROOT, plain, policies_with, worlds
+from tests.interpreter.programs import ROOT, half, plain, policies, policies_with, worlds
 
 _HEAD = "import os, sys, tensorflow as tf\nfrom tensorflow import keras\n"
 _TAIL = "\nkeras.mixed_precision.set_global_policy(policy)\n"
@@ -178,4 +178,162 @@ def test_options_that_exclude_each_other(guard: str) -> None:
         f"{PRELUDE}plain = '--plain' in sys.argv\n{guard}\nhead = 'float32'\n"
         "if amp:\n    mixed_precision.set_global_policy('mixed_float16')\n    if plain:\n        head = 'plain'\n"
     )
-    assert policies_with("head", source) == {("mixed_float16", "float32"), ("float32", "float32")}
+    assert {head for _, head in policies_with("head", source)} == {"float32"}
+    assert policies(source) == {"mixed_float16", "float32"}
+
+
+OPTIONS = """
+import argparse, sys
+import keras
+from keras import mixed_precision
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", action="store_true")
+parser.add_argument("--raw", action="store_true")
+parser.add_argument("--name", default="float32")
+"""
+FOLLOWS = """
+if args.amp:
+    mixed_precision.set_global_policy("mixed_float16")
+head = "half" if args.raw and keras.mixed_precision.global_policy().name == "mixed_float16" else "fine"
+"""
+
+
+@pytest.mark.parametrize(
+    "settled",
+    [
+        "args = parser.parse_args()\nif args.raw:\n    args.amp = False",
+        "args = parser.parse_args()\nargs.amp = args.amp and not args.raw",
+        "args = parser.parse_args()\nargs.amp = False if args.raw else args.amp",
+        "def settle(a):\n    if a.raw:\n        return False\n    return a.amp\n\n"
+        "args = parser.parse_args()\nargs.amp = settle(args)",
+        "def check(a):\n    if a.raw and a.amp:\n        sys.exit('either')\n\nargs = parser.parse_args()\ncheck(args)",
+        "def check(a):\n    if a.raw:\n        if a.amp:\n            parser.error('one of them')\n\n"
+        "args = parser.parse_args()\nassert not (args.raw and args.amp)\ncheck(args)",
+        "def parse():\n    args = parser.parse_args()\n    if args.raw and args.amp:\n        raise ValueError\n"
+        "    return args\n\nargs = parse()",
+        "def parse():\n    return parser.parse_args()\n\ngroup = parser.add_mutually_exclusive_group()\n"
+        "group.add_argument('--amp', action='store_true')\ngroup.add_argument('--raw', action='store_true')\n"
+        "args = parse()",
+    ],
+)
+def test_an_option_that_another_switches_off(settled: str) -> None:
+    made = {head for _, head in policies_with("head", f"{OPTIONS}{settled}\n{FOLLOWS}")}
+    assert made == {"fine"}
+    assert half(f"{OPTIONS}{settled}\n{FOLLOWS}")
+
+
+@pytest.mark.parametrize(
+    "loose",
+    [
+        "args = parser.parse_args()",
+        "def check(a):\n    if a.raw and a.amp:\n        print('both')\n\nargs = parser.parse_args()\ncheck(args)",
+        "def check(a):\n    if a.raw and a.amp:\n        sys.exit()\n\nargs = parser.parse_args()\n"
+        "if args.name:\n    check(args)",
+        "def check(a):\n    if a.raw and a.amp:\n        sys.exit()\n    return True\n\nargs = parser.parse_args()\n"
+        "args.name == 'x' and check(args)",
+        "def check(a):\n    if a.raw and a.amp:\n        sys.exit()\n\nargs = parser.parse_args()\n"
+        "try:\n    check(args)\nexcept SystemExit:\n    pass",
+        "group = parser.add_argument_group()\ngroup.add_argument('--amp', action='store_true')\n"
+        "group.add_argument('--raw', action='store_true')\nargs = parser.parse_args()",
+    ],
+)
+def test_options_that_may_be_given_together(loose: str) -> None:
+    program, found = worlds(main=f"{OPTIONS}{loose}\n{FOLLOWS}")
+    frame = program.module_frame(ROOT / "main.py")
+    assert any("half" in str(plain(world, dict(world.bindings(frame))["head"])) for world in found)
+
+
+@pytest.mark.parametrize(
+    "wants",
+    [
+        "return any(word in name for word in ('half', '16'))",
+        "try:\n        return int(name) == 16\n    except ValueError:\n        return False",
+        "if name in ('half', 'fp16'):\n        return True\n    return False",
+        "if name is None:\n        return False\n    return name.endswith('16')",
+    ],
+)
+def test_a_question_that_is_asked_in_a_function_has_one_answer(wants: str) -> None:
+    source = (
+        f"{OPTIONS}\ndef wants(name):\n    {wants}\n\nargs = parser.parse_args()\nhead = 'half'\n"
+        "if wants(args.name):\n    mixed_precision.set_global_policy('mixed_float16')\n"
+        "if wants(args.name):\n    head = 'float32'\n"
+        "met = (keras.mixed_precision.global_policy().name, head)\n"
+    )
+    assert {met for _, met in policies_with("met", source)} == {("mixed_float16", "float32"), ("float32", "half")}
+
+
+MANAGER = """
+import contextlib
+@contextlib.contextmanager
+def precision(name):
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(name)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
+class Precision:
+    def __init__(self, name):
+        self.name = name
+    def __enter__(self):
+        self.before = keras.config.dtype_policy()
+        keras.config.set_dtype_policy(self.name)
+    def __exit__(self, *error):
+        keras.config.set_dtype_policy(self.before)
+"""
+
+
+@pytest.mark.parametrize(
+    ("entered", "expected"),
+    [
+        ("stack.enter_context(precision('mixed_float16'))", "float32"),
+        ("stack.enter_context(Precision('mixed_float16'))", "float32"),
+        (
+            "stack.callback(keras.config.set_dtype_policy, 'float32')\n    Precision('mixed_float16').__enter__()",
+            "float32",
+        ),
+    ],
+)
+def test_what_is_entered_on_a_stack_holds_until_it_is_left(entered: str, expected: str) -> None:
+    source = (
+        f"{PRELUDE}{MANAGER}with contextlib.ExitStack() as stack:\n    {entered}\n"
+        "    inside = keras.config.dtype_policy().name\noutside = keras.config.dtype_policy().name\n"
+    )
+    (held,) = {inside for _, inside in policies_with("inside", source)}
+    (left,) = {outside for _, outside in policies_with("outside", source)}
+    assert (held, left) == ("mixed_float16", expected)
+
+
+def test_a_stack_is_closed_by_hand() -> None:
+    source = (
+        f"{PRELUDE}{MANAGER}stack = contextlib.ExitStack()\nstack.enter_context(precision('mixed_float16'))\n"
+        "inside = keras.config.dtype_policy().name\nstack.close()\n"
+    )
+    assert policies_with("inside", source) == {("float32", "mixed_float16")}
+
+
+def test_a_context_manager_that_an_option_chooses() -> None:
+    source = (
+        f"{PRELUDE}{MANAGER}with precision('mixed_float16') if amp else contextlib.nullcontext():\n"
+        "    inside = keras.config.dtype_policy().name\n"
+    )
+    assert {inside for _, inside in policies_with("inside", source)} == {"mixed_float16", "float32"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "net('float32' if amp else None)",
+        "net(**given)",
+        "net(chosen(amp))",
+    ],
+)
+def test_a_dtype_that_is_named_or_not(given: str) -> None:
+    source = (
+        f"{PRELUDE}\ndef chosen(flag):\n    if flag:\n        return 'float32'\n\n"
+        "def net(dtype=None):\n    return layers.Dense(1, dtype=dtype).compute_dtype\n\n"
+        "mixed_precision.set_global_policy('mixed_float16')\n"
+        f"given = {{}}\nif amp:\n    given['dtype'] = 'float32'\nmade = {given}\n"
+    )
+    assert {made for _, made in policies_with("made", source)} == {"float32", "float16"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import itertools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import candidates, namespaces, sequences
@@ -28,6 +30,7 @@ from mplint.interpreter.values import (
     Unknown,
     Value,
     choice,
+    derived,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +42,13 @@ _COMMANDS: Final = "@commands"
 """The field of a parser that says into which option its subcommand is put."""
 _OF: Final = "@of"
 """The field of a subcommand's parser, or of what makes them: the parser that it belongs to."""
+_GROUPS: Final = "@groups"
+"""The field of a parser that holds its groups of options that exclude each other."""
+_MEMBERS: Final = "@members"
+"""The field of such a group: for each of its options, whether it is another than by default."""
+_REQUIRED: Final = "@required"
+"""The field of such a group of which one option must be given."""
+_MAX_MEMBERS: Final = 6
 _OPTIONS: Final = "{}"
 _DEFAULTS: Final = "@defaults"
 _OPEN: Final = "@open"
@@ -84,10 +94,14 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
     owner = _owner(m, receiver)
     match name:
         case "add_argument":
-            _add(m, owner, arguments, place)
+            made = _add(m, owner, arguments, place)
+            if owner != receiver and made is not None:
+                _join(m, receiver, made, arguments)
             return UNKNOWN
-        case "add_argument_group" | "add_mutually_exclusive_group":
+        case "add_argument_group":
             return receiver
+        case "add_mutually_exclusive_group":
+            return _group(m, owner, arguments, place)
         case "add_subparsers":
             m.state.set((owner.address, _OPEN), TRUE)
             dest = arguments.get("dest")
@@ -130,6 +144,47 @@ def _below(m: Machine, owner: Instance, place: Place) -> Instance:
     return made
 
 
+def _group(m: Machine, owner: Instance, arguments: Arguments, place: Place) -> Instance:
+    """A group of options of which at most one is given."""
+    made = Instance(m.allocate(place, "group"), PARSER)
+    m.state.set((made.address, _OF), owner)
+    m.state.set((made.address, _MEMBERS), Tuple(()))
+    m.state.set((made.address, _REQUIRED), arguments.get("required") or FALSE)
+    m.state.set((owner.address, _GROUPS), Tuple((*_listed(m, owner, _GROUPS), made)))
+    return made
+
+
+def _join(m: Machine, group: Instance, option: Unknown, arguments: Arguments) -> None:
+    """Note that an option is one of a group, where it is."""
+    if m.state.get((group.address, _MEMBERS)) is None or option.symbol is None:
+        return
+    action, default = arguments.get("action"), arguments.get("default")
+    given: Value = Unknown(option.symbol)
+    if action == Const("store_false"):
+        given = derived("not", given)
+    elif action != Const("store_true"):
+        given = derived("not", derived("Equal", given, NONE if default is None else default))
+    m.state.set((group.address, _MEMBERS), Tuple((*_listed(m, group, _MEMBERS), given)))
+
+
+def _listed(m: Machine, owner: Instance, name: str) -> tuple[Value, ...]:
+    found = m.state.get((owner.address, name))
+    return found.items if isinstance(found, Tuple) else ()
+
+
+def _excluding(m: Machine, group: Instance) -> Iterator[tuple[Symbol, bool]]:
+    """What is known of the options of a group when the command line has been read."""
+    members = _listed(m, group, _MEMBERS)[:_MAX_MEMBERS]
+    for one, other in itertools.combinations(members, 2):
+        both = derived("and", one, other)
+        if both.symbol is not None:
+            yield both.symbol, False
+    if members and m.state.get((group.address, _REQUIRED)) == TRUE:
+        some = functools.reduce(lambda one, other: derived("or", one, other), members)
+        if isinstance(some, Unknown) and some.symbol is not None:
+            yield some.symbol, True
+
+
 def _owner(m: Machine, receiver: Instance) -> Instance:
     """The parser whose options these are: those of all subcommands are its."""
     found = m.state.get((receiver.address, _OF))
@@ -151,6 +206,9 @@ def _parsed(m: Machine, receiver: Instance, arguments: Arguments, place: Place) 
     words = sequences.iterate(m, line, place) if isinstance(line, (List, Tuple)) else Tuple((), UNKNOWN)
     if words.items or words.rest is not None or line == NONE or arguments.get("namespace", 1) is not None:
         held = _held(m, receiver, _OPTIONS)
+        for group in _listed(m, receiver, _GROUPS):
+            if isinstance(group, Instance):
+                m.learned = {**m.learned, **dict(_excluding(m, group))}
     else:  # no words at all: each option is what it is by default
         held = _held(m, receiver, _DEFAULTS)
     for key, value in held.pairs:
@@ -172,7 +230,8 @@ def _put(m: Machine, receiver: Instance, name: str, dest: str, value: Value) -> 
     m.state.set((receiver.address, name), sequences.updated(_held(m, receiver, name), more))
 
 
-def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> None:
+def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Unknown | None:
+    """`parser.add_argument(…)`: the option; None where there is none, or it is not known which."""
     names = [value.value for value in arguments.args if isinstance(value, Const) and isinstance(value.value, str)]
     given, action = arguments.get("dest"), arguments.get("action")
     if isinstance(given, Const) and isinstance(given.value, str):
@@ -182,9 +241,9 @@ def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> 
         dest = longest.lstrip("-").replace("-", "_")
     else:
         m.state.set((receiver.address, _OPEN), TRUE)
-        return
+        return None
     if action in _SILENT:
-        return
+        return None
     earlier = sequences.lookup(_held(m, receiver, _DEFAULTS), Const(dest))  # by `set_defaults`, or of another option
     default = arguments.get("default")
     if default is None:
@@ -200,6 +259,7 @@ def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> 
     if isinstance(there, Unknown) and there.candidates:
         made = candidates.widened(there, [each.value for each in made.candidates], closed=made.closed)
     _put(m, receiver, _OPTIONS, dest, made)
+    return made
 
 
 def _option(m: Machine, arguments: Arguments, default: Value, symbol: Symbol, place: Place, *, needed: bool) -> Unknown:

@@ -6,7 +6,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter import arrays, candidates, containers, mappings, objects, python, records, standard, versions
+from mplint.interpreter import (
+    arrays,
+    candidates,
+    containers,
+    mappings,
+    objects,
+    python,
+    records,
+    standard,
+    threads,
+    versions,
+)
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.configuration import commands
@@ -372,6 +383,8 @@ def _member_method(m: Machine, members: list[Candidate], name: str, arguments: A
 
 
 def _object_method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    if name == "start" and (started := threads.start(m, receiver, place)) is not None:
+        return started
     if name.startswith("super."):
         base = keras_base_of(m, receiver)
         if name == "super.__init__" and base is not None:

@@ -6,13 +6,14 @@ Every copy of Keras has a global policy of its own.  The machine holds that of t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.choosing import choose, settle
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.keras.names import dtype_named
-from mplint.interpreter.state import GLOBAL
+from mplint.interpreter.state import GLOBAL, POLICY
 from mplint.interpreter.trace import LayerMade, ModelMade, PolicyRefused, PolicyReset, PolicySet
 from mplint.interpreter.values import (
     FALSE,
@@ -249,6 +250,21 @@ def clear_session(m: Machine, callee: Api, arguments: Arguments, place: Place) -
         m.set_policy(Policy(_of_floatx(m).name, (place,), before.elsewhere))
         m.state.set(_HELD, FALSE)
     return NONE
+
+
+def in_thread(m: Machine, run: Callable[[], Value]) -> Value:
+    """What `run` gives in a thread of its own: in Keras 3 it begins without a policy, and leaves none behind."""
+    if m.generation != "3":
+        return run()
+    before, held, pending, learned = m.state.get(POLICY), m.state.get(_HELD), m.pending, m.learned
+    others = before.elsewhere if isinstance(before, Policy) else ()
+    m.set_policy(Policy(_of_floatx(m).name, (), others))
+    m.state.set(_HELD, FALSE)
+    result = run()
+    m.state.set(POLICY, before if before is not None else _DEFAULT)
+    m.state.set(_HELD, held if held is not None else FALSE)
+    m.pending, m.learned = pending, learned
+    return result
 
 
 # -- attributes

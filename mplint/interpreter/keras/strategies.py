@@ -82,8 +82,18 @@ def is_scope(value: Value) -> bool:
 
 def within(m: Machine, scope: Value, body: Callable[[], object]) -> None:
     """Run the body of `with strategy.scope():`."""
+    enter(m, scope)
+    body()
+    leave(m)
+
+
+def enter(m: Machine, scope: Value) -> None:
+    """What begins with `with strategy.scope():`."""
     strategy = m.field(scope.address, "strategy") if isinstance(scope, Instance) else None
     path = strategy.cls.path if isinstance(strategy, Instance) and isinstance(strategy.cls, Api) else None
     m.record(ScopeEntered(path))
-    body()
+
+
+def leave(m: Machine) -> None:
+    """The scope that was entered last is left."""
     m.record(ScopeLeft())
