@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--against", type=click.Path(exists=True, path_type=Path), help="The original: a file, or a copy of the project.")
 @click.option("--audit", is_flag=True, help="Show where mplint's own predictions differ from what ran.")
 @click.option("--policy", type=Choice((*POLICIES, "float32")), help="Run under this policy in place of the program's.")
-@click.option("--keras", type=Choice(KERAS), default="auto", help="The generation.  [default: what the code asks for]")
+@click.option("--keras", type=Choice(KERAS), default="auto", help="The generation.  [default: what the code imports]")
 @click.option(
     "--steps", type=click.IntRange(1, 1000), default=3, show_default=True, help="Steps that each model trains."
 )
