@@ -87,13 +87,16 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
 )
 @click.option("--timing", is_flag=True, help="Show where the time went, and how much was known.")
 @click.option("-q", "--quiet", is_flag=True, help="Findings only.")
-@click.option("-v", "--verbose", is_flag=True, help="Say also what was read and why.")
+@click.option("-v", "--verbose", is_flag=True, help="Say also what is configured, and what is not known.")
 @click.pass_context
 def check(ctx: click.Context, /, **options: Any) -> None:
-    """Find faults of mixed precision in Python files and folders (here: the current one; `-` is standard input).
+    """Find faults of mixed precision in Python files, notebooks and folders.
 
-    Exit status: 0 nothing is left, 1 something is (or --diff would change something), 2 something could not be checked;
-    with --verify also 1 when a fix was refuted, and 3 when it could not be told.
+    Without PATHS in the current folder; `-` is standard input.
+
+    Exit status: 0 nothing is left, 1 something is (or --diff would change something), 2 a wrong call, a path that
+    cannot be read, or a fault of mplint's own; with --verify also 1 when a fix was refuted, and 3 when it could not be
+    told. A file that is no Python is a finding.
     """
     modes = _Modes(**{each.name: options.pop(each.name) for each in fields(_Modes)})
     flags = {name: value for name, value in options.items() if value not in (None, ())}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @configuration
 @shown_as("it")
 def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_format: str) -> None:
-    """Show the settings that hold for FILE (here: the current folder), and where each comes from.
+    """Show the settings that hold for FILE (without one: for the current folder), and where each comes from.
 
     Of a FILE also which generation of Keras it is for, which policies reach it, and why; of a folder that is named, the
     same in a line for each file that has to do with Keras.

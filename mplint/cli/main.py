@@ -73,7 +73,8 @@ class DefaultGroup(click.Group):
 def main() -> None:
     """Find, rewrite and prove faults of Keras code under mixed precision.
 
-    Without a command: `check`, so that `mplint --fix src/` works. (A folder called like a command is `./rule`.)
+    Without a command: `check`, so that `mplint --fix src/` works; `mplint check --help` lists its options. (A folder
+    called like a command is `./rule`.)
     """
 
 

@@ -24,12 +24,18 @@ if TYPE_CHECKING:
 @click.option(
     "--python", metavar="PYTHON", help="The interpreter with TensorFlow.  [default: the active environment's]"
 )
-@click.option("--against", type=click.Path(exists=True, path_type=Path), help="The original: a file, or a copy of the project.")
+@click.option(
+    "--against", type=click.Path(exists=True, path_type=Path), help="The original: a file, or a copy of the project."
+)
 @click.option("--audit", is_flag=True, help="Show where mplint's own predictions differ from what ran.")
 @click.option("--policy", type=Choice((*POLICIES, "float32")), help="Run under this policy in place of the program's.")
 @click.option("--keras", type=Choice(KERAS), default="auto", help="The generation.  [default: what the code imports]")
 @click.option(
-    "--steps", type=click.IntRange(1, 1000), default=3, show_default=True, help="Steps that each model trains."
+    "--steps",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Steps that each model trains (more while the loss scale is still too large).",
 )
 @click.option("--rows", type=click.IntRange(1, 4096), default=8, show_default=True, help="Rows of each batch.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=300, show_default=True, help="Seconds for all runs.")
@@ -48,7 +54,7 @@ def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **opt
     program starts, which may set its own. A difference refutes; what mplint does not say is listed, and is no fault.
 
     The program really runs, with your rights, in a child process with a time limit but WITHOUT A SANDBOX. Only what
-    Keras itself saves is kept away from your files.
+    Keras itself saves is kept away from your files; what the program writes on its own (logs, tables) it writes.
 
     Exit status: 0 verified; 1 refuted; 2 usage, or no TensorFlow in --python; 3 inconclusive: the program fails, has no
     model, takes too long, or needs a kernel that this machine does not have.
