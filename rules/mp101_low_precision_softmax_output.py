@@ -4,7 +4,7 @@ What it does
 ------------
 Reports a softmax that is computed in float16 or bfloat16 and whose result is what a model returns. A softmax in the
 middle of a model (attention weights, gates) is fine and is not reported. One that is cast to float32 behind the softmax
-is MP106's; one that is half precision with its variables, MP402's.
+is MP106's; one that is half precision with its variables, MP402's. In bfloat16 it is a warning, not an error.
 
 Why it matters
 --------------
