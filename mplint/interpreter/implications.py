@@ -21,11 +21,12 @@ def implied(symbol: Symbol, decisions: Facts) -> bool | None:
     A value that is equal to one constant is equal to no other, and what is asked of it can be computed.  Of conditions
     that are joined, each follows from the others: whose opposite contradicts something that is decided, holds.
     """
-    concerned = [other for other in decisions if other.is_compound and not other.tree.isdisjoint(symbol.tree)]
+    decided = concerning(symbol, decisions)
+    concerned = [other for other in decided if other.is_compound and not other.tree.isdisjoint(symbol.subjects)]
     if not concerned and not symbol.is_compound:
-        return _outcome(symbol, decisions, _values(decisions))
-    facts = dict(decisions)
-    for other, outcome in decisions.items():
+        return _outcome(symbol, decided, _values(decided)) if decided else None
+    facts = dict(decided)
+    for other, outcome in decided.items():
         if other.is_compound:
             _add(facts, other, outcome)
     found = _truth(symbol, facts, _values(facts))
@@ -36,9 +37,29 @@ def implied(symbol: Symbol, decisions: Facts) -> bool | None:
             supposed = dict(facts)
             _add(supposed, symbol, outcome)
             result = _outcome(other, supposed, _values(supposed))
-            if result is not None and result is not decisions[other]:
+            if result is not None and result is not decided[other]:
                 return not outcome
     return None
+
+
+def concerning(symbol: Symbol, decisions: Facts) -> dict[Symbol, bool]:
+    """Those decisions that can say something about a condition, by themselves or through others that join conditions.
+
+    There are many, and most are about other things.
+    """
+    found: set[Symbol] = set()
+    waiting = [symbol]
+    while waiting:
+        here = waiting.pop()
+        tree, subjects = here.tree, here.subjects
+        for other in decisions:
+            if other.is_compound:
+                if other not in found and not (tree.isdisjoint(other.subjects) and subjects.isdisjoint(other.tree)):
+                    found.add(other)
+                    waiting.append(other)
+            elif not tree.isdisjoint(other.subjects):
+                found.add(other)
+    return {other: outcome for other, outcome in decisions.items() if other in found} if found else {}
 
 
 def in_common(branches: Sequence[Facts]) -> dict[Symbol, bool]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from mplint.interpreter.activations import Split
 from mplint.interpreter.candidates import is_precise, of_branches
-from mplint.interpreter.implications import Facts, implied
+from mplint.interpreter.implications import Facts, concerning, implied
 from mplint.interpreter.keras import strategies
 from mplint.interpreter.merging import merge_contents
 from mplint.interpreter.state import POLICY, Cell, State, common
@@ -159,11 +159,15 @@ def depends_on(symbol: Symbol, policy: Undecided, decisions: Facts) -> bool:
     Together with what is decided, where that joins conditions.
     """
     joined = {other: outcome for other, outcome in decisions.items() if other.is_compound}
-    return any(
-        symbol == condition
-        or any(implied(symbol, {**joined, condition: outcome}) is not None for outcome in (True, False))
-        for condition in policy.conditions
-    )
+    for condition in policy.conditions:
+        if symbol == condition:
+            return True
+        about = concerning(symbol, {**joined, condition: True})
+        if condition in about and any(
+            implied(symbol, {**about, condition: outcome}) is not None for outcome in (True, False)
+        ):
+            return True
+    return False
 
 
 def _tell_apart(m: Machine, symbol: Symbol, contents: Sequence[object]) -> None:

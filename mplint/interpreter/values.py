@@ -36,19 +36,22 @@ class Symbol:
     one of a few values, `domain` holds them; `is_compound` says that its tree holds a connective (`a and b`).
     """
 
-    __slots__ = ("_hash", "_tree", "domain", "is_compound", "parts", "size")
+    __slots__ = ("_has_domain", "_hash", "_subjects", "_tree", "domain", "is_compound", "parts", "size")
 
     def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
         self.domain = domain
         self.size = 1
         self.is_compound = parts[0] in CONNECTIVES
+        self._has_domain = bool(domain)
         for part in parts:
             if type(part) is Symbol:
                 self.size += part.size
                 self.is_compound = self.is_compound or part.is_compound
+                self._has_domain = self._has_domain or part._has_domain
         self._hash = hash(parts)
         self._tree: dict[Symbol, None] | None = None
+        self._subjects: KeysView[Symbol] | None = None
 
     @property
     def tree(self) -> KeysView[Symbol]:
@@ -60,8 +63,29 @@ class Symbol:
                     self._tree.update(dict.fromkeys(part.tree))
         return self._tree.keys()
 
+    @property
+    def subjects(self) -> KeysView[Symbol]:
+        """What it says something about where its outcome is known.
+
+        Itself, the conditions that it joins, and what is equal to something.
+        """
+        if self._subjects is None:
+            found = {self: None}
+            kind, *operands = self.parts
+            for part in operands if kind in CONNECTIVES else operands[:1] if kind == "Equal" else ():
+                if type(part) is Symbol:
+                    found.update(dict.fromkeys(part.subjects))
+            self._subjects = found.keys()
+        return self._subjects
+
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Symbol) and self._hash == other._hash and self.parts == other.parts)
+        if self is other:
+            return True
+        if not isinstance(other, Symbol) or self._hash != other._hash or self.parts != other.parts:
+            return False
+        if not self._has_domain and not other._has_domain:
+            other.parts = self.parts  # equal as they are, it takes no second look at what they are made from
+        return True
 
     def __hash__(self) -> int:
         return self._hash
