@@ -63,7 +63,9 @@ class Activation:
         "decided",
         "exits",
         "frame",
+        "idled",
         "in_call",
+        "interest",
         "loops",
         "loose",
         "on_yield",
@@ -76,6 +78,8 @@ class Activation:
         self.frame = frame
         self.arguments = arguments
         self.began = self.steps = 0  # the machine's clock, and its steps, at the call
+        self.interest = 0  # what the trace had of interest at the call
+        self.idled = 0  # the steps of calls in it that came to nothing of interest, where they were many
         self.decided = 0  # how many conditions were known at the call
         self.exits: list[Exit] = []
         self.loops: list[Loop] = []

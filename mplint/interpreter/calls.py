@@ -47,6 +47,11 @@ _RECURSION: Final = 16
 """Calls of one function inside each other that are entered."""
 _RECURSIVE_STEPS: Final = 10_000
 """Expressions evaluated for the recursive calls of one function in one run, beside its outermost calls."""
+_IDLE_STEPS: Final = 5_000
+"""A function of which a call took more steps, and came to no layer, tensor or policy, is not entered again in the run.
+
+It parses, looks for files, keeps books; much of this is done for each of many things.
+"""
 SUSPENDED: Final = "@suspended"
 """The field of a generator whose body has not been started: the function and its arguments."""
 PROVIDED: Final = "provided"
@@ -172,11 +177,12 @@ def call_function(
         return _cached(m, function, arguments, place)
     entered = m.calls_of.get(code, 0)
     endless = len(m.stack) >= MAX_DEPTH or entered >= MAX_CALLS or _goes_deep(m, code)
-    if endless or _goes_in_circles(m, code, arguments):
+    is_idle = code in m.idle and not m.running.get(code)
+    if endless or is_idle or _goes_in_circles(m, code, arguments):
         for value in arguments.values():
             m.escape(value)
-        if endless:
-            m.trace.cut = True
+        if endless or is_idle:
+            m.trace.cut = m.trace.cut or endless
             m.effects += 1
             forgetting.forget(m, function, arguments)
         return UNKNOWN
@@ -345,7 +351,7 @@ def _is_inside(context: Context, symbol: Symbol) -> bool:
 
 
 def _begin(m: Machine, activation: Activation, code: FunctionCode) -> None:
-    activation.steps = m.steps
+    activation.steps, activation.interest = m.steps, m.trace.interest
     m.running.setdefault(code, []).append(activation)
     m.recursive += code.calls_itself
     m.stack.append(activation)
@@ -358,6 +364,11 @@ def _end(m: Machine, activation: Activation, code: FunctionCode) -> None:
     m.recursive -= code.calls_itself
     if len(running) == 1:
         m.recursions[code] = m.recursions.get(code, 0) + m.steps - activation.steps
+    if m.steps - activation.steps > _IDLE_STEPS and m.trace.interest == activation.interest:
+        taken = m.steps - activation.steps - activation.idled
+        if taken > _IDLE_STEPS:
+            m.note_idle(code, taken)
+    m.stack[-1].idled += activation.idled
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:

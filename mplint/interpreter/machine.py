@@ -57,6 +57,7 @@ from mplint.interpreter.values import (
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.code import FunctionCode
     from mplint.interpreter.memo import Recording
     from mplint.interpreter.modules import Shelf
     from mplint.interpreter.program import Program
@@ -131,6 +132,8 @@ class Machine:
         self._most = budget
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
+        self.idle: set[FunctionCode] = set()
+        """The functions of which a call took long and came to nothing of interest."""
         self.recursions: dict[object, int] = {}
         """The steps that the recursive calls of a function have taken."""
         self.running: dict[object, list[Activation]] = {}
@@ -154,7 +157,7 @@ class Machine:
 
     def exhausted(self) -> None:
         """End a run that has taken its budget, or its patience where nothing in it was of interest."""
-        if self.budget == self._most or self.trace.is_idle:
+        if self.budget == self._most or not self.trace.interest:
             raise OutOfBudget
         self.budget = self._most
 
@@ -559,6 +562,13 @@ class Machine:
             self.effects += 1
             self.raised[-1].append(self.capture())
 
+    def note_idle(self, code: FunctionCode, steps: int) -> None:
+        """Note that a call of a function took so many steps, and came to nothing of interest."""
+        self.idle.add(code)
+        self.stack[-1].idled += steps
+        if self.recording is not None:
+            self.recording.idle[code] = self.recording.idle.get(code, 0) + steps
+
     def record(self, event: Event) -> None:
         """Add an event to the trace."""
         if self.pending is not None and self.may_split and not isinstance(event, _OF_ANY_POLICY):
@@ -570,6 +580,7 @@ class Machine:
         for part in self.parts(value, seen):
             if isinstance(part, Instance):
                 self.record(Escaped(part.address))
+                self.trace.escapes += 1
 
     def use(self, value: Value) -> None:
         """Note that the models in `value` are parts of something larger."""

@@ -88,6 +88,8 @@ class Recording:
     """The functions that it has entered, itself among them, and how often."""
     depth: int = 0
     """The calls inside each other at its deepest point."""
+    idle: dict[FunctionCode, int] = field(default_factory=dict)
+    """The functions of which a call came to nothing of interest, and the steps that it took."""
     undecided: set[Symbol] = field(default_factory=set)
     """As in the machine, and so are those below."""
     unknown_tests: set[cst.CSTNode] = field(default_factory=set)
@@ -108,6 +110,8 @@ class Recording:
         self.conditions |= other.conditions
         for code, times in other.entered.items():
             self.entered[code] = self.entered.get(code, 0) + times
+        for code, steps in other.idle.items():
+            self.idle[code] = self.idle.get(code, 0) + steps
         self.depth = max(self.depth, depth + other.depth)
 
 
@@ -249,7 +253,7 @@ def _holds(m: Machine, result: _Result) -> bool:
         if found is not content and (found is None or content is None or _differ(found, content)):
             return False
     for code, times in result.asked.entered.items():
-        if m.running.get(code) or m.calls_of.get(code, 0) + times > MAX_CALLS:
+        if m.running.get(code) or code in m.idle or m.calls_of.get(code, 0) + times > MAX_CALLS:
             return False
     return not ((m.decisions or m.pending is not None) and _is_decided(m, result.asked))
 
@@ -282,12 +286,14 @@ def _again(m: Machine, result: _Result, arguments: Arguments, inside: Context) -
         m.calls_of[code] = m.calls_of.get(code, 0) + times
         m.program.entered.add(code.node)
     m.clock += asked.calls
+    m.idle |= asked.idle.keys()
+    m.stack[-1].idled += sum(asked.idle.values())
+    if m.recording is not None:
+        m.recording.add(asked, len(m.stack))
     deeper = inside.depth - result.context.depth
     for node, way in asked.ways.items():
         if m.is_shorter(node, way.depth + deeper):
             m.ways[node] = _moved(way, result.context, inside)
-    if m.recording is not None:
-        m.recording.add(asked, len(m.stack))
     return result.value if result.position is None else arguments.values()[result.position]
 
 

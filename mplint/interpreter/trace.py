@@ -227,8 +227,10 @@ class Trace:
     cut: bool = False
     """The budget ended the run early: nothing negative ("never …") may be concluded from it."""
 
+    escapes: int = 0
+    """How many of the events only say that something went out of sight."""
+
     @property
-    def is_idle(self) -> bool:
-        """Whether the run has come to no layer, no tensor and no policy so far."""
-        seen = self.layers.total or self.tensors.total
-        return not seen and all(isinstance(event, Escaped) for event in self.events)
+    def interest(self) -> int:
+        """How often the run has come to a layer, a tensor or a policy so far."""
+        return self.layers.total + self.tensors.total + len(self.events) - self.escapes

@@ -395,10 +395,33 @@ def test_a_file_that_is_no_python_is_unknown() -> None:
     assert variables("import broken\nr = broken.x", broken="def f(:\n")["r"] is ...
 
 
+LONG = """
+import keras
+
+def f(n):
+    {}
+    for i in range(30):
+        for j in range(30):
+            for k in range(30):
+                [i, j, k, n]
+    return n
+
+"""
+
+
 def test_budget_ends_an_endless_program() -> None:
-    source = (
-        "def f(n):\n    for i in range(30):\n        for j in range(30):\n            for k in range(30):\n"
-        "                n = [i, j, k, n]\n    return n\n"
-    )
-    _, found = worlds(main=source + "".join(f"a{i} = f({i})\n" for i in range(12)))
+    _, found = worlds(main=LONG.format("keras.layers.Dense(n)") + "".join(f"a{i} = f({i})\n" for i in range(12)))
     assert [world.trace.cut for world in found] == [True]
+
+
+def test_what_takes_long_and_comes_to_nothing_is_done_once() -> None:
+    """Behind the next call nothing is known of what it gives, and of what it may write."""
+    end = "log = []\na = f(1)\nb = len(log)\nc = f(1)\nlog.append(3)\nd = len(log)\n"
+    source = LONG.format("log.append(n)") + end
+    _, (world,) = worlds(main=source)
+    assert not world.trace.cut
+    held = variables(source)
+    assert held["b"] == 1
+    assert held["a"] is not ...
+    assert held["c"] is ...
+    assert held["d"] is ...

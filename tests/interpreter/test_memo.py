@@ -202,6 +202,18 @@ results = []
 if c:
     results.append(1 if d else 2)
 """,
+    "calls that take long and come to nothing": """
+def inner(x):
+    for i in range(30):
+        for j in range(30):
+            for k in range(30):
+                (i, j, k, x)
+    return x
+def ask(x):
+    {talk}
+    return inner(x)
+results = [ask(1), ask(1), ask(1), inner(1), ask(2)]
+""",
     "tests in a call, in two worlds": """
 import sys, keras, somewhere
 keras.mixed_precision.set_global_policy("mixed_float16" if "--amp" in sys.argv else "float32")
