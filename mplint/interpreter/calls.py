@@ -368,7 +368,8 @@ def _end(m: Machine, activation: Activation, code: FunctionCode) -> None:
         taken = m.steps - activation.steps - activation.idled
         if taken > _IDLE_STEPS:
             m.note_idle(code, taken)
-    m.stack[-1].idled += activation.idled
+    if activation.idled and m.stack:
+        m.stack[-1].idled += activation.idled
 
 
 def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Arguments, place: Place) -> None:

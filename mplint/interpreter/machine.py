@@ -565,7 +565,8 @@ class Machine:
     def note_idle(self, code: FunctionCode, steps: int) -> None:
         """Note that a call of a function took so many steps, and came to nothing of interest."""
         self.idle.add(code)
-        self.stack[-1].idled += steps
+        if self.stack:
+            self.stack[-1].idled += steps
         if self.recording is not None:
             self.recording.idle[code] = self.recording.idle.get(code, 0) + steps
 

@@ -287,7 +287,8 @@ def _again(m: Machine, result: _Result, arguments: Arguments, inside: Context) -
         m.program.entered.add(code.node)
     m.clock += asked.calls
     m.idle |= asked.idle.keys()
-    m.stack[-1].idled += sum(asked.idle.values())
+    if asked.idle and m.stack:
+        m.stack[-1].idled += sum(asked.idle.values())
     if m.recording is not None:
         m.recording.add(asked, len(m.stack))
     deeper = inside.depth - result.context.depth
