@@ -29,7 +29,6 @@ from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
 from mplint.per_file import PerFile
 from mplint.project.modules import Project
-from mplint.project.naming import name_of
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceError, SourceFile, Syntax
 from mplint.source.silence import Silence
@@ -167,7 +166,7 @@ class _Analysis:
         self._per_file = PerFile(project, settings)
         self._silences: dict[Path, Silence] = {}
         self._reasons = Reasons((), project)
-        self._wording = Wording(project.root)
+        self._wording = Wording(project.naming)
         self._for_both: dict[tuple[Path, Path], bool] = {}
         self._foreign: dict[Path, str] = {}
 
@@ -420,7 +419,7 @@ class _Analysis:
         return self._wording.rows_of(unknown_settings(worlds))
 
     def _name(self, path: Path) -> str:
-        return name_of(path, self._project.root)
+        return self._project.naming.file(path)
 
 
 def _declined(held: Collection[tuple[str, Place]]) -> Mapping[str, list[tuple[Path, Span]]]:

@@ -220,7 +220,8 @@ class _Check:
         return list(found)
 
     def _project(self, targets: Sequence[Path]) -> Project:
-        return project_of(self._settings, targets, None if self._stdin is None else dict.fromkeys(targets, self._stdin))
+        overlay = None if self._stdin is None else dict.fromkeys(targets, self._stdin)
+        return project_of(self._settings, targets, overlay, for_program=self._settings.output_format == "json")
 
     def _proven(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> Outcome:
         """Run the programs before and after; what is refuted stays as it was, and the rest is proved without it."""

@@ -35,7 +35,7 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
 
     root = find_root([file or Path.cwd()])
     settings = Settings.load(root, config, isolated)
-    known = _explained(file, settings) if file is not None else []
+    known = _explained(file, settings, for_program=output_format == "json") if file is not None else []
     whole = file is None or file.is_dir()
     if output_format == "json":
         held = {key: {"value": _value(key, value), "source": origin} for key, value, origin in settings.items()}
@@ -49,7 +49,7 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
     emit(text, sys.stdout)
 
 
-def _explained(file: Path, settings: Settings) -> list[Explanation]:
+def _explained(file: Path, settings: Settings, *, for_program: bool) -> list[Explanation]:
     """What is known of a file, or of the files in a folder."""
     from mplint.explanation import explain
     from mplint.project.discovery import SUFFIXES
@@ -58,7 +58,7 @@ def _explained(file: Path, settings: Settings) -> list[Explanation]:
         raise MplintError(f"{file}: is no Python: name a file ({', '.join(SUFFIXES)}) or a folder")
     targets = files_of(settings, file)
     with Progress(f"mplint: reading {len(targets)} files"):
-        return explain(project_of(settings, targets), targets, settings)
+        return explain(project_of(settings, targets, for_program=for_program), targets, settings)
 
 
 def _lines(known: Explanation) -> Iterator[str]:
