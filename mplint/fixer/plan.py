@@ -6,18 +6,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from mplint.analysis import Report
 from mplint.findings import Applicability, Edit, Finding
 from mplint.project.naming import Naming
 
-_MOST: Final = 3
-"""Files that are told by name."""
-
 
 def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, str], naming: Naming) -> Report:
-    """The report with every fix only shown that would touch a file outside `targets`, or in `untouched`; and that said."""
+    """The report; a fix that would touch a file outside `targets`, or in `untouched`, is only shown, and that said."""
     named = frozenset(targets)
     findings: list[Finding] = []
     elsewhere: dict[Path, None] = {}
@@ -38,7 +34,7 @@ def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, 
     if kept_back:
         fixes = "1 fix lies" if kept_back == 1 else f"{kept_back} fixes lie"
         were = "was" if len(elsewhere) == 1 else "were"
-        notes = (*notes, f"{fixes} in {_names(sorted(elsewhere), naming)}, which {were} not named")
+        notes = (*notes, f"{fixes} in {naming.files(sorted(elsewhere))}, which {were} not named")
     return replace(report, findings=tuple(findings), notes=notes)
 
 
@@ -48,14 +44,7 @@ def _files(finding: Finding) -> list[Path]:
 
 
 def _listed(paths: Sequence[Path], naming: Naming) -> str:
-    return f"{_names(paths, naming)} {'is' if len(paths) == 1 else 'are'}"
-
-
-def _names(paths: Sequence[Path], naming: Naming) -> str:
-    names = [naming.file(path) for path in paths]
-    if len(names) > _MOST:
-        names[_MOST:] = [f"{len(names) - _MOST} more"]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f"{naming.files(paths)} {'is' if len(paths) == 1 else 'are'}"
 
 
 def displayed(finding: Finding, why: str) -> Finding:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from mplint.source.file import SourceFile
+
+_MOST: Final = 3
+"""Files that are told by name."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,13 @@ class Naming:
         if self.folder.is_relative_to(self.root) and path.is_relative_to(self.root):
             return os.path.relpath(path, self.folder)
         return str(path)
+
+    def files(self, paths: Sequence[Path]) -> str:
+        """Several files; of many only the first ones by name."""
+        names = [self.file(path) for path in paths]
+        if len(names) > _MOST:
+            names[_MOST:] = [f"{len(names) - _MOST} more"]
+        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
     def row(self, source: SourceFile, node: cst.CSTNode) -> str:
         """The file and the row in which a node starts."""

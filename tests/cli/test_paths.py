@@ -1,4 +1,4 @@
-"""One kind of paths in all that is said, wherever the user stands."""
+"""What is said of files: one kind of paths wherever the user stands, and what lies in files that were not named."""
 
 from __future__ import annotations
 
@@ -63,3 +63,30 @@ def test_json_is_the_same_everywhere(root: Path, monkeypatch: pytest.MonkeyPatch
     (finding,) = json.loads(output)
     assert finding["filename"] == str(root / "nets" / "net.py")
     assert finding["trace"][0] == "train.py:1 imports half.py"
+
+
+@pytest.mark.parametrize("named", ["train.py", "half.py"])
+def test_what_is_found_in_files_that_were_not_named_is_counted(
+    root: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.chdir(root)
+    note = "note: 1 more finding in a file that was not named: nets/net.py\n"
+    assert said("check", named) == f"All checks passed.\n{note}"
+    assert said("check", "-q", named) == ""
+    assert note not in said("check", "nets/net.py")
+    assert note not in said("check", named, "nets")
+    assert note not in said("check", "--ignore", "MP101", named)
+    result = CliRunner().invoke(main, ["check", "--output-format", "json", named])
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "[]\n", note)
+    net = root / "nets" / "net.py"
+    net.write_text(net.read_text().replace("(inputs))\n", "(inputs))  # noqa: MP101\n"))
+    assert note not in said("check", named)
+
+
+def test_findings_that_another_program_causes_are_not_counted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    (root / "show.py").write_text("from nets.net import build\nbuild()\n")
+    assert said("check", "show.py") == "All checks passed.\n"
+    assert "Found 1 " in said("check", "show.py", "nets")
+    (root / "more.py").write_text(f"{FILES['nets/net.py']}\n\nimport half\nbuild()\n")
+    assert "note: 2 more findings in files that were not named: more.py and nets/net.py\n" in said("check", "half.py")
