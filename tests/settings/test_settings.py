@@ -70,6 +70,14 @@ def test_pyproject_counts_where_it_has_the_table(tmp_path: Path) -> None:
     assert Settings.load(tmp_path).keras == "3"
 
 
+def test_of_several_files_one_counts(tmp_path: Path) -> None:
+    configured(tmp_path, "[tool.mplint]\nkeras = '2'\n", "pyproject.toml")
+    for name in ("mplint.toml", ".mplint.toml"):
+        configured(tmp_path, "device = 'tpu'\n", name)
+        settings = Settings.load(tmp_path)
+        assert (settings.keras, settings.origins) == ("auto", {"device": str(tmp_path / name)})
+
+
 def test_flags_win_over_inline_settings_and_these_over_the_file(tmp_path: Path) -> None:
     configured(tmp_path, 'keras = "2"\ndevice = "gpu"\nfail-on = "error"\n')
     settings = Settings.load(tmp_path, ['device = "tpu"', 'fail-on = "advice"'], overrides={"fail_on": "warning"})
