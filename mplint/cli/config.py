@@ -31,10 +31,12 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
     Of a FILE also which generation of Keras it is for, which policies reach it, and why; of a folder that is named, the
     same in a line for each file that has to do with Keras.
     """
+    from mplint.analysis import rules
     from mplint.project.root import find_root
 
     root = find_root([file or Path.cwd()])
     settings = Settings.load(root, config, isolated)
+    settings.require_known({rule.code for rule in rules()})
     known = _explained(file, settings, for_program=output_format == "json") if file is not None else []
     whole = file is None or file.is_dir()
     if output_format == "json":
@@ -43,7 +45,7 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
         more = {} if file is None else {"files": files} if whole else files[0]
         text = json.dumps({"root": str(root), **more, "settings": held}, indent=2) + "\n"
     else:
-        lines = [f"{key} = {json.dumps(_value(key, value))}  # {origin}" for key, value, origin in settings.items()]
+        lines = [_line(key, _value(key, value), origin) for key, value, origin in settings.items()]
         about = _table(known) if whole else [line for each in known for line in _lines(each)]
         text = "\n".join((f"# root: {root}", *(f"# {line}" for line in about), *lines)) + "\n"
     emit(text, sys.stdout)
@@ -138,6 +140,20 @@ def _object(known: Explanation) -> dict[str, object]:
         "assumed": {"policy": known.assumed, "why": known.assumed_why} if known.assumed_why else None,
         "programs": list(known.programs),
     }
+
+
+def _line(key: str, value: object, origin: str) -> str:
+    """A setting as a line of TOML; there is no value that means none."""
+    return f"#{key} =  # {origin}: not set" if value is None else f"{key} = {_toml(value)}  # {origin}"
+
+
+def _toml(value: object) -> str:
+    """A value of a setting as TOML, on one line."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(held)}' for key, held in value.items())} }}" if value else "{}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(key: str, value: object) -> object:
