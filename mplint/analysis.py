@@ -287,9 +287,12 @@ class _Analysis:
         evidence: Evidence,
         declined: Sequence[tuple[Path, Span]],
     ) -> Finding:
-        def rank(report: tuple[World, Fault, Rule]) -> tuple[int, int]:
+        def rank(report: tuple[World, Fault, Rule]) -> tuple[int, bool, int]:
+            """The worst first, a policy that is really set before one that is only assumed, the nearest first."""
             world, fault, _ = report
-            return -fault.severity, self._reasons.distance(world, fault.policy, place) if fault.policy else 0
+            if fault.policy is None:
+                return -fault.severity, False, 0
+            return -fault.severity, not fault.policy.set_by, self._reasons.distance(world, fault.policy, place)
 
         world, fault, rule = min(reports, key=rank)
         generations = {world.generation for world, _, _ in reports}
