@@ -211,12 +211,15 @@ def find_config(root: Path) -> Path | None:
 
 
 def _read_config(file: Path) -> Mapping[str, object]:
+    """The settings in a file: in its table [tool.mplint], else, where it is no pyproject.toml, at its top level."""
     content = _read_toml(file)
-    if file.name != "pyproject.toml":
-        return content
     table = _table(content)
     if table is None:
-        raise MplintError(f"{file}: there is no [tool.mplint] table")
+        if file.name == "pyproject.toml":
+            raise MplintError(f"{file}: there is no [tool.mplint] table")
+        return content
+    if stray := next((key for key in content if key in _PARSERS), None):
+        raise MplintError(f"{file}: `{stray}` stands outside of the table [tool.mplint]: put all settings in one place")
     return table
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Show the settings, and of a file which Keras and which policies reach it, and why.")
-@click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @configuration
 @shown_as("it")
 def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_format: str) -> None:
@@ -56,7 +56,7 @@ def _explained(file: Path, settings: Settings, *, for_program: bool) -> list[Exp
     from mplint.explanation import explain
     from mplint.project.discovery import SUFFIXES
 
-    if not file.is_dir() and file.suffix not in ("", *SUFFIXES):
+    if file.is_file() and file.suffix not in ("", *SUFFIXES):
         raise MplintError(f"{file}: is no Python: name a file ({', '.join(SUFFIXES)}) or a folder")
     targets = files_of(settings, file)
     with Progress(f"mplint: reading {len(targets)} files"):

@@ -198,6 +198,9 @@ def test_mistakes(here: Path) -> None:
     result = mplint("requirements.txt")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "error: requirements.txt: is no Python: name a file (.py, .pyw, .ipynb) or a folder\n"
-    assert mplint("absent.py").exit_code == 2
+    for absent in ("absent.py", "absent"):
+        result = mplint(absent)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == f"error: {here / absent}: does not exist; check the path\n"
     (here / "broken.py").write_text("import keras\nx = (\n")
     assert any(line.startswith("cannot be read: ") for line in said("broken.py"))

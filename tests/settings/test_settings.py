@@ -224,6 +224,15 @@ def test_a_missing_or_unfit_configuration_is_told(tmp_path: Path) -> None:
         Settings.load(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["mplint.toml", "other.toml"])
+def test_a_table_as_in_pyproject_is_read_in_any_file(tmp_path: Path, name: str) -> None:
+    configured(tmp_path, "[tool.mplint]\nkeras = '3'\n[tool.ruff]\n", name)
+    assert Settings.load(tmp_path, [str(tmp_path / name)]).keras == "3"
+    configured(tmp_path, "device = 'tpu'\n[tool.mplint]\nkeras = '3'\n", name)
+    with pytest.raises(MplintError, match=r"`device` stands outside of the table \[tool\.mplint\]"):
+        Settings.load(tmp_path, [str(tmp_path / name)])
+
+
 def test_did_you_mean() -> None:
     assert did_you_mean("selct", ["select", "ignore"]) == "; did you mean `select`?"
     assert did_you_mean("zzz", ["b", "a"]) == "; known: a, b"
