@@ -9,7 +9,7 @@ import symtable
 import time
 import traceback
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,6 @@ from mplint.interpreter.values import Place, Policy
 from mplint.interpreter.world import World
 from mplint.per_file import PerFile
 from mplint.project.modules import Project
-from mplint.project.naming import name_of
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceError, SourceFile, Syntax
 from mplint.source.silence import Silence
@@ -167,9 +166,11 @@ class _Analysis:
         self._per_file = PerFile(project, settings)
         self._silences: dict[Path, Silence] = {}
         self._reasons = Reasons((), project)
-        self._wording = Wording(project.root)
+        self._wording = Wording(project.naming)
         self._for_both: dict[tuple[Path, Path], bool] = {}
         self._foreign: dict[Path, str] = {}
+        self._elsewhere: Counter[Path] = Counter()
+        """How many faults the files cause in others, which are not reported."""
 
     def run(self) -> Report:
         """Read, interpret, ask the rules, and keep what was asked for."""
@@ -236,11 +237,13 @@ class _Analysis:
         held = {key for key, reports in seen.items() if self._holds(key[1], reports)}
         declined = _declined(held)
         for (code, place), reports in seen.items():
-            if place.source.path not in self._wanted:
-                continue
             # a place that several runs see differently has one fault all the same
             finer = any((other, place) in held for other in reports[0][2].gives_way_to)
-            if (code, place) in held and not finer:
+            counts = (code, place) in held and not finer
+            if place.source.path not in self._wanted:
+                if counts and self._is_caused(reports) and self._is_reported(code, place):
+                    self._elsewhere[place.source.path] += 1
+            elif counts:
                 yield self._finding(place, reports, evidence, declined.get(code, ()))
             else:  # where the generation is told, it is a finding: a comment that silences it has its use
                 self._is_silenced(place.source, code, place.source.statement(place.node))
@@ -253,6 +256,21 @@ class _Analysis:
             self._per_file.generation(world.path) is not None or self._is_for_both(place.source.path, world.path)
             for world, _, _ in reports
         )
+
+    def _is_caused(self, reports: list[tuple[World, Fault, Rule]]) -> bool:
+        """Whether a fault shows in a program that one of the files starts, or under a policy that one sets."""
+        return any(
+            world.path in self._wanted
+            or (fault.policy is not None and any(place.source.path in self._wanted for place in fault.policy.set_by))
+            for world, fault, _ in reports
+        )
+
+    def _is_reported(self, code: str, place: Place) -> bool:
+        """Whether it would be a finding if its file were named."""
+        source = place.source
+        if not self._settings.reports(code, source.path):
+            return False
+        return not self._is_silenced(source, code, source.statement(place.node))
 
     def _is_for_both(self, path: Path, entry: Path) -> bool:
         """Whether the file, or the program that starts at `entry`, has branches for each generation."""
@@ -269,9 +287,12 @@ class _Analysis:
         evidence: Evidence,
         declined: Sequence[tuple[Path, Span]],
     ) -> Finding:
-        def rank(report: tuple[World, Fault, Rule]) -> tuple[int, int]:
+        def rank(report: tuple[World, Fault, Rule]) -> tuple[int, bool, int]:
+            """The worst first, a policy that is really set before one that is only assumed, the nearest first."""
             world, fault, _ = report
-            return -fault.severity, self._reasons.distance(world, fault.policy, place) if fault.policy else 0
+            if fault.policy is None:
+                return -fault.severity, False, 0
+            return -fault.severity, not fault.policy.set_by, self._reasons.distance(world, fault.policy, place)
 
         world, fault, rule = min(reports, key=rank)
         generations = {world.generation for world, _, _ in reports}
@@ -390,6 +411,10 @@ class _Analysis:
             unknown = self._unknown(worlds)
             seen = f"the policy that is set at {unknown[0]} is not known" if unknown else "no mixed precision policy"
             yield f"Keras code was seen, but {seen}: --assume-policy mixed_float16 checks it as if one were set"
+        if self._elsewhere:
+            more = "1 more finding" if self._elsewhere.total() == 1 else f"{self._elsewhere.total()} more findings"
+            where = "a file that was" if len(self._elsewhere) == 1 else "files that were"
+            yield f"{more} in {where} not named: {self._project.naming.files(sorted(self._elsewhere))}"
         cut = sorted({world.path for world in worlds if world.trace.cut})
         if cut:
             more = f" and {len(cut) - 1} more" if len(cut) > 1 else ""
@@ -420,7 +445,7 @@ class _Analysis:
         return self._wording.rows_of(unknown_settings(worlds))
 
     def _name(self, path: Path) -> str:
-        return name_of(path, self._project.root)
+        return self._project.naming.file(path)
 
 
 def _declined(held: Collection[tuple[str, Place]]) -> Mapping[str, list[tuple[Path, Span]]]:

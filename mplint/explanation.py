@@ -19,7 +19,6 @@ from mplint.interpreter.world import World
 from mplint.per_file import PerFile
 from mplint.project.generation import Evidence
 from mplint.project.modules import Project
-from mplint.project.naming import name_of
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceError
 from mplint.source.stack import on_deep_stack
@@ -72,7 +71,7 @@ class _Explainer:
         found = explore(self._program, targets, self._per_file.generations, self._per_file.assumed)
         self._worlds = found.worlds
         self._reasons = Reasons(found.worlds, project)
-        self._wording = Wording(project.root)
+        self._wording = Wording(project.naming)
         self._reach = Reach(project)
 
     def run(self) -> Iterator[Explanation]:
@@ -92,7 +91,7 @@ class _Explainer:
             )
 
     def _name(self, path: Path) -> str:
-        return name_of(path, self._project.root)
+        return self._project.naming.file(path)
 
     def _programs(self, path: Path) -> list[Path]:
         project = self._project

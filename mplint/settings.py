@@ -30,7 +30,9 @@ SEVERITIES: Final = tuple(str(severity) for severity in reversed(Severity))
 OutputFix = Literal["auto", "split", "dtype"]
 OUTPUT_FIXES: Final = get_args(OutputFix)
 OUTPUT_FORMATS: Final = ("full", "concise", "json")
-CONFIG_NAMES: Final = ("mplint.toml", "pyproject.toml")
+OWN_CONFIGS: Final = (".mplint.toml", "mplint.toml")
+CONFIG_NAMES: Final = (*OWN_CONFIGS, "pyproject.toml")
+"""Of several in one folder the first one counts, as with ruff."""
 
 EXCLUDE: Final = (
     *(".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pants.d", ".pyenv"),
@@ -200,7 +202,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def find_config(root: Path) -> Path | None:
-    """The configuration of the project at `root`: its mplint.toml, else [tool.mplint] in its pyproject.toml."""
+    """The configuration of the project at `root`: the first of `CONFIG_NAMES`, a pyproject.toml only with a table."""
     for name in CONFIG_NAMES:
         file = root / name
         if file.is_file() and (name != "pyproject.toml" or _table(_read_toml(file)) is not None):
@@ -209,12 +211,15 @@ def find_config(root: Path) -> Path | None:
 
 
 def _read_config(file: Path) -> Mapping[str, object]:
+    """The settings in a file: in its table [tool.mplint], else, where it is no pyproject.toml, at its top level."""
     content = _read_toml(file)
-    if file.name != "pyproject.toml":
-        return content
     table = _table(content)
     if table is None:
-        raise MplintError(f"{file}: there is no [tool.mplint] table")
+        if file.name == "pyproject.toml":
+            raise MplintError(f"{file}: there is no [tool.mplint] table")
+        return content
+    if stray := next((key for key in content if key in _PARSERS), None):
+        raise MplintError(f"{file}: `{stray}` stands outside of the table [tool.mplint]: put all settings in one place")
     return table
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from mplint.interpreter.reasons import Condition, Reason, Step, function_around
 from mplint.interpreter.values import Place, Policy
-from mplint.project.naming import name_of, row_of
+from mplint.project.naming import Naming
 
 _LONGEST: Final = 48
 """A longer condition is shortened."""
@@ -18,14 +18,14 @@ _LONGEST_CALLED: Final = 24
 
 
 class Wording:
-    """Words for reasons; files are called by their way from `root`."""
+    """Words for reasons."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, naming: Naming) -> None:
+        self._naming = naming
 
     def row_of(self, place: Place) -> str:
         """The file and the row of a place."""
-        return row_of(place.source, place.node, self._root)
+        return self._naming.row(place.source, place.node)
 
     def rows_of(self, places: Iterable[Place]) -> list[str]:
         """The files and rows of several places, each row once."""
@@ -54,7 +54,7 @@ class Wording:
     def _name(self, what: Place | Path | Policy) -> str:
         match what:
             case Path():
-                return name_of(what, self._root)
+                return self._naming.file(what)
             case Policy():
                 return str(what.name)
             case _:

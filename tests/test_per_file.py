@@ -68,6 +68,19 @@ def test_what_is_assumed_of_a_program_goes_where_it_calls(tmp_path: Path) -> Non
     ]
 
 
+def test_where_a_policy_is_set_is_told_rather_than_that_it_is_assumed(tmp_path: Path) -> None:
+    setter = "import tensorflow as tf\ntf.keras.mixed_precision.set_global_policy('mixed_float16')\n"
+    app = APP.replace("\nmodel =", f"{setter}model =")
+    contents = {tmp_path / name: text.encode() for name, text in {**FILES, "app.py": app}.items()}
+    for assumed in ({}, {"per_file_assume_policy": {"!other.py": "mixed_float16"}}):
+        flags = {"assume_policy": "mixed_bfloat16" if assumed else "mixed_float16", **assumed}
+        settings = Settings.load(tmp_path, isolated=True, overrides=flags)
+        report = analyze(Project(tmp_path, list(contents), contents), list(contents), settings)
+        messages = {finding.path.name: finding.message for finding in report.findings}
+        assert "(mixed_float16 is set at app.py:4, reaches here through build (app.py:5))" in messages["models.py"]
+        assert messages["other.py"].endswith(f"({flags['assume_policy']} is assumed)")
+
+
 def test_a_policy_that_a_program_sets_goes_before_what_is_assumed(tmp_path: Path) -> None:
     setter = "import tensorflow as tf\ntf.keras.mixed_precision.set_global_policy('float32')\n"
     assert found(tmp_path, {"app.py": setter + LIBRARY}, per_file_assume_policy={"*.py": "mixed_float16"}) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from pathlib import Path
 
@@ -279,3 +280,59 @@ def test_another_program_says_nothing_of_the_condition(tmp_path: Path) -> None:
     files = {"train.py": text, "models/net.py": NET, "models/__init__.py": "", "another.py": "from models import net\n"}
     (finding,) = found(tmp_path, files)
     assert reason(finding) == f"mixed_float16 is set at train.py:24, {HERE.format(row=27)}"
+
+
+SETS = f"from tensorflow import keras\n{SET}"
+BUILDS = """from tensorflow import keras
+inputs = keras.Input((8,))
+model = keras.Model(inputs, keras.layers.Dense(3, activation="softmax")(inputs))
+"""
+
+
+@pytest.mark.parametrize(
+    "brings",
+    [
+        "import half",
+        "from half import keras as other",
+        "import importlib; importlib.import_module('half')",
+        "import runpy; print(runpy.run_path('half.py'))",
+        "exec(open('half.py').read())",
+    ],
+)
+def test_an_import_that_brings_the_setting_is_told(tmp_path: Path, brings: str) -> None:
+    (finding,) = found(tmp_path, {"half.py": SETS, "train.py": f"{brings}\n{BUILDS}"})
+    assert finding.trace == ("train.py:1 imports half.py", "half.py:2 sets mixed_float16")
+    assert reason(finding) == (
+        "mixed_float16 is set at half.py:2, reaches here through the import of half.py (train.py:1)"
+    )
+
+
+def test_a_notebook_that_runs_the_file_with_the_setting_tells_the_cell(tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "source": text, "metadata": {}, "outputs": []} for text in ("%run half.py", BUILDS)]
+    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    (finding,) = found(tmp_path, {"half.py": SETS, "train.ipynb": notebook})
+    assert finding.trace[0] == "train.ipynb:cell 1:1 imports half.py"
+
+
+def test_all_imports_up_to_the_setting_are_told_and_none_twice(tmp_path: Path) -> None:
+    files = {
+        "train.py": "import setup\nfrom net import build_model\n\n\ndef main():\n    build_model(3)\n\n\nmain()\n",
+        "setup.py": "import half\n",
+        "half.py": SETS,
+        "net.py": NET,
+    }
+    (finding,) = found(tmp_path, files)
+    steps = ("train.py:1 imports setup.py", "setup.py:1 imports half.py", "half.py:2 sets mixed_float16")
+    assert finding.trace == (*steps, "train.py:9 calls main", "train.py:6 calls build_model", "net.py:12 calls head")
+    files["train.py"] = "import setup\nmake = [setup.net.build_model]\n"
+    files["setup.py"] = "import half\nimport net\n"
+    (finding,) = found(tmp_path, files)
+    assert finding.trace[:4] == (*steps, "setup.py:2 imports net.py")
+
+
+def test_the_condition_of_an_import_is_that_of_the_setting(tmp_path: Path) -> None:
+    asked = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--amp', action='store_true')\n"
+    train = f"{asked}if p.parse_args().amp:\n    import half\n{BUILDS}"
+    (finding,) = found(tmp_path, {"half.py": SETS, "train.py": train})
+    assert finding.trace[0] == "train.py:5 imports half.py"
+    assert "is set at half.py:2 under `if p.parse_args().amp`" in finding.message

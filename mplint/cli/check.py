@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
-from mplint.cli.commands import COMMANDS
+from mplint.cli.commands import near
 from mplint.cli.options import Choice, configuration
 from mplint.cli.project import files_of, project_of
 from mplint.cli.terminal import Progress, colors, emit
@@ -213,14 +212,15 @@ class _Check:
                 files = files_of(settings, named, force_exclude=settings.force_exclude, on_unreadable=self._fail)
             except SourceError as error:
                 self._fail(error)
-                if near := difflib.get_close_matches(str(named), COMMANDS, n=1):
-                    self._say(f"Did you mean the command `{near[0]}`? It comes first: mplint {near[0]} ...")
+                if command := near(str(named)):
+                    self._say(f"Did you mean the command `{command}`? It comes first: mplint {command} ...")
             else:
                 found |= dict.fromkeys(files)
         return list(found)
 
     def _project(self, targets: Sequence[Path]) -> Project:
-        return project_of(self._settings, targets, None if self._stdin is None else dict.fromkeys(targets, self._stdin))
+        overlay = None if self._stdin is None else dict.fromkeys(targets, self._stdin)
+        return project_of(self._settings, targets, overlay, for_program=self._settings.output_format == "json")
 
     def _proven(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> Outcome:
         """Run the programs before and after; what is refuted stays as it was, and the rest is proved without it."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Show the settings, and of a file which Keras and which policies reach it, and why.")
-@click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
+@click.argument("file", required=False, type=click.Path(path_type=Path))
 @configuration
 @shown_as("it")
 def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_format: str) -> None:
@@ -31,11 +31,13 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
     Of a FILE also which generation of Keras it is for, which policies reach it, and why; of a folder that is named, the
     same in a line for each file that has to do with Keras.
     """
+    from mplint.analysis import rules
     from mplint.project.root import find_root
 
     root = find_root([file or Path.cwd()])
     settings = Settings.load(root, config, isolated)
-    known = _explained(file, settings) if file is not None else []
+    settings.require_known({rule.code for rule in rules()})
+    known = _explained(file, settings, for_program=output_format == "json") if file is not None else []
     whole = file is None or file.is_dir()
     if output_format == "json":
         held = {key: {"value": _value(key, value), "source": origin} for key, value, origin in settings.items()}
@@ -43,22 +45,22 @@ def config(file: Path | None, config: tuple[str, ...], isolated: bool, output_fo
         more = {} if file is None else {"files": files} if whole else files[0]
         text = json.dumps({"root": str(root), **more, "settings": held}, indent=2) + "\n"
     else:
-        lines = [f"{key} = {json.dumps(_value(key, value))}  # {origin}" for key, value, origin in settings.items()]
+        lines = [_line(key, _value(key, value), origin) for key, value, origin in settings.items()]
         about = _table(known) if whole else [line for each in known for line in _lines(each)]
         text = "\n".join((f"# root: {root}", *(f"# {line}" for line in about), *lines)) + "\n"
     emit(text, sys.stdout)
 
 
-def _explained(file: Path, settings: Settings) -> list[Explanation]:
+def _explained(file: Path, settings: Settings, *, for_program: bool) -> list[Explanation]:
     """What is known of a file, or of the files in a folder."""
     from mplint.explanation import explain
     from mplint.project.discovery import SUFFIXES
 
-    if not file.is_dir() and file.suffix not in ("", *SUFFIXES):
+    if file.is_file() and file.suffix not in ("", *SUFFIXES):
         raise MplintError(f"{file}: is no Python: name a file ({', '.join(SUFFIXES)}) or a folder")
     targets = files_of(settings, file)
     with Progress(f"mplint: reading {len(targets)} files"):
-        return explain(project_of(settings, targets), targets, settings)
+        return explain(project_of(settings, targets, for_program=for_program), targets, settings)
 
 
 def _lines(known: Explanation) -> Iterator[str]:
@@ -138,6 +140,20 @@ def _object(known: Explanation) -> dict[str, object]:
         "assumed": {"policy": known.assumed, "why": known.assumed_why} if known.assumed_why else None,
         "programs": list(known.programs),
     }
+
+
+def _line(key: str, value: object, origin: str) -> str:
+    """A setting as a line of TOML; there is no value that means none."""
+    return f"#{key} =  # {origin}: not set" if value is None else f"{key} = {_toml(value)}  # {origin}"
+
+
+def _toml(value: object) -> str:
+    """A value of a setting as TOML, on one line."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(held)}' for key, held in value.items())} }}" if value else "{}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(key: str, value: object) -> object:

@@ -33,8 +33,17 @@ def files_of(
     )
 
 
-def project_of(settings: Settings, files: Sequence[Path], overlay: Mapping[Path, bytes] | None = None) -> Project:
-    """The whole project, with `files` in any case."""
+def project_of(
+    settings: Settings,
+    files: Sequence[Path],
+    overlay: Mapping[Path, bytes] | None = None,
+    *,
+    for_program: bool = False,
+) -> Project:
+    """The whole project, with `files` in any case.
+
+    Files are called as one would open them from here; in what is told `for_program`, by their place below the root.
+    """
     from mplint.project.modules import Project
 
     return Project.at(
@@ -44,4 +53,5 @@ def project_of(settings: Settings, files: Sequence[Path], overlay: Mapping[Path,
         respect_gitignore=settings.respect_gitignore,
         extra=files,
         overlay=overlay,
+        folder=settings.root if for_program else Path.cwd(),
     )

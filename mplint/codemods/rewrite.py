@@ -15,7 +15,6 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.values import HALF, Instance, Place
 from mplint.interpreter.world import End, Layer, World
 from mplint.project.modules import Project
-from mplint.project.naming import name_of, row_of
 from mplint.settings import OutputFix
 
 
@@ -35,7 +34,7 @@ class Evidence:
 
     def row_of(self, place: Place) -> str:
         """The file and the row of a place, for a message."""
-        return row_of(place.source, place.node, self._project.root)
+        return self._project.naming.row(place.source, place.node)
 
     def mentions(self, path: Path, words: re.Pattern[bytes]) -> bool:
         """Whether a file of any program that has `path` as a part contains such bytes.
@@ -174,7 +173,7 @@ class Evidence:
         makes = re.compile(rb"(?<!class )\b%s\s*\(" % re.escape(owner.name.value.encode()))
         for path, row in self._mentioned(place.source.path, makes):
             if (path, row) not in seen:
-                return f"{name_of(path, self._project.root)}:{row}"
+                return f"{self._project.naming.file(path)}:{row}"
         return None
 
 

@@ -141,7 +141,7 @@ class _Run:
         if project is not self._original:
             gc.collect()  # the look before has left all its runs in circles
         report = analyze(project, self._targets, self._settings)
-        return confine(report, self._targets, self._untouched, project.root)
+        return confine(report, self._targets, self._untouched, project.naming)
 
     def _project_with(self, texts: Mapping[Path, str]) -> Project:
         """The project with new texts; what was read and parsed of the other files stays."""

@@ -6,21 +6,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from mplint.analysis import Report
 from mplint.findings import Applicability, Edit, Finding
-from mplint.project.naming import name_of
-
-_MOST: Final = 3
-"""Files that are told by name."""
+from mplint.project.naming import Naming
 
 
-def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, str], root: Path) -> Report:
-    """The report with every fix only shown that would touch a file outside `targets`, or in `untouched`; and that said.
-
-    Files are called by their place below `root`.
-    """
+def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, str], naming: Naming) -> Report:
+    """The report; a fix that would touch a file outside `targets`, or in `untouched`, is only shown, and that said."""
     named = frozenset(targets)
     findings: list[Finding] = []
     elsewhere: dict[Path, None] = {}
@@ -32,7 +25,7 @@ def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, 
             if fix is not None and fix.applicability is not Applicability.DISPLAY:
                 kept_back += 1
                 elsewhere.update(dict.fromkeys(outside))
-            finding = displayed(finding, f"not made: {_listed(outside, root)} not among the files to check")
+            finding = displayed(finding, f"not made: {_listed(outside, naming)} not among the files to check")
         else:
             refused = next((untouched[path] for path in _files(finding) if path in untouched), None)
             finding = finding if refused is None else displayed(finding, f"not made: {refused}")
@@ -41,7 +34,7 @@ def confine(report: Report, targets: Collection[Path], untouched: Mapping[Path, 
     if kept_back:
         fixes = "1 fix lies" if kept_back == 1 else f"{kept_back} fixes lie"
         were = "was" if len(elsewhere) == 1 else "were"
-        notes = (*notes, f"{fixes} in {_names(sorted(elsewhere), root)}, which {were} not named")
+        notes = (*notes, f"{fixes} in {naming.files(sorted(elsewhere))}, which {were} not named")
     return replace(report, findings=tuple(findings), notes=notes)
 
 
@@ -50,15 +43,8 @@ def _files(finding: Finding) -> list[Path]:
     return sorted({edit.path for edit in finding.fix.edits}) if finding.fix is not None else []
 
 
-def _listed(paths: Sequence[Path], root: Path) -> str:
-    return f"{_names(paths, root)} {'is' if len(paths) == 1 else 'are'}"
-
-
-def _names(paths: Sequence[Path], root: Path) -> str:
-    names = [name_of(path, root) for path in paths]
-    if len(names) > _MOST:
-        names[_MOST:] = [f"{len(names) - _MOST} more"]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def _listed(paths: Sequence[Path], naming: Naming) -> str:
+    return f"{naming.files(paths)} {'is' if len(paths) == 1 else 'are'}"
 
 
 def displayed(finding: Finding, why: str) -> Finding:

@@ -17,6 +17,8 @@ from mplint.interpreter.frames import Context
 from mplint.interpreter.trace import PolicySet
 from mplint.interpreter.values import Place, Policy, Symbol
 from mplint.interpreter.world import World
+from mplint.project.dynamic import files_run_by
+from mplint.project.imports import imports_of
 from mplint.project.modules import Project
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -54,7 +56,10 @@ class Reason:
     setting: Step
     to_place: tuple[Step, ...]
     through: Step | None
-    """The most telling of the steps to the place: the last out of another file, else the last; None without need."""
+    """The most telling of the steps to the place: the last out of another file, else the last.
+
+    Where there are none, the import in the program's file that brings the setting; None without need.
+    """
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -109,21 +114,19 @@ class Reasons:
         shared = 0
         while shared < min(len(calls), len(ways)) and calls[shared] is ways[shared]:
             shared += 1
-        start = (calls or [setter])[0].source.path
+        first = (calls or [setter])[0].source.path
         within = (ways or [at])[0].source.path
-        to_setter = tuple(_call(home, site) for site in calls)
-        to_place = (*self._imports(start, within), *(_call(world, site) for site in ways[shared:]))
+        into = tuple(self._imports(home.path, first))
+        towards = self._imports(home.path if into else first, within)
+        to_setter = (*into, *(_call(home, site) for site in calls))
+        to_place = (*(step for step in towards if step not in into), *(_call(world, site) for site in ways[shared:]))
         condition = next(_around(home, setter), None)
         if condition is None and not any(step.condition for step in to_setter):
             condition = self._choice(home, policy, setter)
         same = function_around(setter) is function_around(at) and setter.source is at.source
         away = [step for step in to_place if step.place.source is not at.source]
-        return Reason(
-            to_setter,
-            Step(setter, policy, condition),
-            to_place,
-            None if same or not to_place else (away or to_place)[-1],
-        )
+        telling = () if same else (away or to_place)[-1:] or into[:1]
+        return Reason(to_setter, Step(setter, policy, condition), to_place, next(iter(telling), None))
 
     def home(self, world: World, policy: Policy) -> World:
         """The world in which `policy` was set: `world`, or another one from which it is borrowed."""
@@ -265,12 +268,31 @@ def _is_of_value(symbol: Symbol, outcome: bool) -> bool:
 
 
 def _import_of(project: Project, importer: Path, imported: Path) -> Place | None:
-    """The first import in one file that brings another."""
+    """The first statement in one file that imports another; else the smallest call that does, or that runs it."""
     source = project.source(importer)
+    calls: list[cst.Call] = []
     for node in walk(source.module):
         if isinstance(node, (cst.Import, cst.ImportFrom)) and imported in _brought(project, importer, node):
             return Place(source, node)
-    return None
+        if isinstance(node, cst.Call) and imported in _asked_for(project, source, node):
+            calls.append(node)
+    smallest = min(calls, key=lambda call: _length(source, call), default=None)
+    return None if smallest is None else Place(source, smallest)
+
+
+def _length(source: SourceFile, node: cst.CSTNode) -> int:
+    span = source.span(node)
+    return span.end - span.start
+
+
+def _asked_for(project: Project, source: SourceFile, call: cst.Call) -> Iterator[object]:
+    """The files that a call imports or runs by a name that it is given: `import_module("a")`, `%run a.py`."""
+    span = source.span(call)
+    text = source.text[span.start : span.end]
+    for one in imports_of(text):
+        yield project.resolve(one.module, one.level, source.path)
+    for name in files_run_by(text):
+        yield project.file_at(name, source.path)
 
 
 def _brought(project: Project, importer: Path, node: cst.Import | cst.ImportFrom) -> Iterator[object]:

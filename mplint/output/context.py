@@ -10,6 +10,7 @@ from mplint.errors import MplintError
 from mplint.findings import Applicability, Finding, Severity
 from mplint.output.terminal import Ink, paint, printable
 from mplint.project.modules import Project
+from mplint.project.naming import Naming
 from mplint.source.file import Location, SourceFile
 
 INKS: Final = {Severity.ERROR: Ink.ERROR, Severity.WARNING: Ink.WARNING, Severity.ADVICE: Ink.ADVICE}
@@ -19,7 +20,7 @@ INKS: Final = {Severity.ERROR: Ink.ERROR, Severity.WARNING: Ink.WARNING, Severit
 class Context:
     """How to show a report.
 
-    Paths are shown relative to `folder`, where the user is; `unsafe` says whether this run counts unsafe fixes in.
+    Paths are shown as from `folder`, where the user is; `unsafe` says whether this run counts unsafe fixes in.
     """
 
     project: Project
@@ -29,7 +30,7 @@ class Context:
 
     def name(self, path: Path) -> str:
         """The file as the user would type it here."""
-        return printable(str(path.relative_to(self.folder) if path.is_relative_to(self.folder) else path))
+        return printable(Naming(self.project.root, self.folder).file(path))
 
     def filename(self, path: Path) -> str:
         """The file for a program: absolute, and `-` where it is standard input without a name."""

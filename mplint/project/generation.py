@@ -160,7 +160,7 @@ class _Judge:
             theirs = self._claims(other)
             for generation, what in theirs.imported.items() if theirs.guarded is None else ():
                 if generation != found.generation:
-                    return Evidence(None, f"{found.why}, and {what} in {self._name(other)}")
+                    return Evidence(None, f"{found.why}, and {what} in {self._project.naming.file(other)}")
         return None
 
     def _of_program(self, path: Path, claims: Claims) -> Evidence | None:
@@ -198,11 +198,7 @@ class _Judge:
         if len(said) != 1:
             return None
         ((generation, (path, what)),) = said.items()
-        return Evidence(generation, f"{what} in {self._name(path)}")
-
-    def _name(self, path: Path) -> str:
-        root = self._project.root
-        return (path.relative_to(root) if root in path.parents else path).as_posix()
+        return Evidence(generation, f"{what} in {self._project.naming.file(path)}")
 
     # What is asked for, and what is there
 
@@ -230,7 +226,7 @@ class _Judge:
                 found = _verdict(demand.ranges, flavors)
                 if found is not None:
                     generation, because = found
-                    return Evidence(generation, f"{self._name(demand.path)} asks for {because}")
+                    return Evidence(generation, f"{self._project.naming.file(demand.path)} asks for {because}")
         return None
 
     def _of_environment(self, flavors: frozenset[Flavor]) -> Evidence | None:

@@ -14,6 +14,7 @@ from mplint.project.discovery import Exclusions, python_files
 from mplint.project.dynamic import files_run_by
 from mplint.project.imports import imports_of
 from mplint.project.layout import Layout
+from mplint.project.naming import Naming
 from mplint.project.packaging import Packaging, Script, packaging_in
 from mplint.project.search_path import added_directories, located
 from mplint.source.file import SourceError, SourceFile, absolute, read_bytes
@@ -41,9 +42,20 @@ class _Kept:
 class Project:
     """Every Python file under one root, and the questions that need more than one of them."""
 
-    def __init__(self, root: Path, files: Sequence[Path], overlay: Mapping[Path, bytes] | None = None) -> None:
-        """`files` is every Python file under `root`; `overlay` replaces contents on disk, and may add files."""
+    def __init__(
+        self,
+        root: Path,
+        files: Sequence[Path],
+        overlay: Mapping[Path, bytes] | None = None,
+        *,
+        folder: Path | None = None,
+    ) -> None:
+        """`files` is every Python file under `root`; `overlay` replaces contents on disk, and may add files.
+
+        From `folder` (without one: from the root) files are called.
+        """
         self.root = absolute(root)
+        self.naming = Naming(self.root, self.root if folder is None else absolute(folder))
         self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
         self.files: tuple[Path, ...] = tuple(sorted({*map(absolute, files), *self._overlay}))
         self._known = frozenset(self.files)
@@ -68,18 +80,19 @@ class Project:
         respect_gitignore: bool = True,
         extra: Sequence[Path] = (),
         overlay: Mapping[Path, bytes] | None = None,
+        folder: Path | None = None,
     ) -> Project:
         """The project under `root`: all its Python files that are not excluded, and `extra` in any case."""
         exclusions = Exclusions(
             root, exclude=exclude, extend_exclude=extend_exclude, respect_gitignore=respect_gitignore
         )
-        project = cls(root, [*python_files(root, exclusions), *extra], overlay)
+        project = cls(root, [*python_files(root, exclusions), *extra], overlay, folder=folder)
         project._exclusions = exclusions
         return project
 
     def edited(self, contents: Mapping[Path, bytes]) -> Project:
         """The project with other contents of some files. What was read of the other files is not read again."""
-        other = Project(self.root, self.files, {**self._overlay, **contents})
+        other = Project(self.root, self.files, {**self._overlay, **contents}, folder=self.naming.folder)
         other._exclusions = self._exclusions
         if other.files == self.files:
             changed = set(map(self._own, contents))

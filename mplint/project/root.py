@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from mplint.settings import OWN_CONFIGS
 from mplint.source.file import absolute
 
 _TABLE = re.compile(r"^\s*\[\s*tool\s*\.\s*(?:mplint|\"mplint\"|'mplint')\s*[\].]", re.MULTILINE)
@@ -16,7 +17,7 @@ def find_root(paths: Sequence[Path]) -> Path:
     """The project's root for the files and directories named on the command line.
 
     The search goes from the common parent of `paths` upward, and not beyond the top of a repository (`.git`). The
-    nearest directory with mplint's configuration (`mplint.toml`, `.mplint.toml`, or `[tool.mplint]` in
+    nearest directory with mplint's configuration (`.mplint.toml`, `mplint.toml`, or `[tool.mplint]` in
     `pyproject.toml`) is the root; else the nearest with a `pyproject.toml`; else the repository's top; else the common
     parent. Without paths, the search starts at the current directory.
     """
@@ -44,7 +45,7 @@ def _common_parent(paths: Sequence[Path]) -> Path:
 
 
 def _has_configuration(directory: Path) -> bool:
-    if _is_file(directory / "mplint.toml") or _is_file(directory / ".mplint.toml"):
+    if any(_is_file(directory / name) for name in OWN_CONFIGS):
         return True
     pyproject = directory / "pyproject.toml"
     if not _is_file(pyproject):

@@ -28,7 +28,8 @@ def test_what_is_never_known_is_told_once(tmp_path: Path, last: str, is_told: in
     assert told.count("is not known: what depends on it") == is_told
 
 
-def test_a_policy_that_nobody_knows_is_told(tmp_path: Path) -> None:
+def test_a_policy_that_nobody_knows_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     setter = "import sys\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy(sys.argv[1])\n"
     (tmp_path / "train.py").write_text(setter)
     told = "the policy that is set at train.py:3 is not known: what depends on it was not checked\n"

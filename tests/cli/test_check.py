@@ -71,6 +71,12 @@ def test_a_command_in_the_place_of_a_path_is_recognized(mplint: Run, arguments: 
     assert "Did you mean the command `verify`?" in result.stderr
 
 
+def test_what_other_tools_call_a_command_is_recognized(mplint: Run) -> None:
+    result = mplint("explain", "MP101")
+    assert result.exit_code == 2
+    assert "Did you mean the command `rule`? It comes first: mplint rule ...\n" in result.stderr
+
+
 # Settings
 
 

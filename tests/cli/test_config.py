@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mplint.cli.main import main
+from mplint.settings import Settings
 
 NET = """
 from tensorflow import keras
@@ -171,10 +172,35 @@ def test_json(here: Path) -> None:
     }
 
 
+def test_the_settings_are_toml(here: Path) -> None:
+    (here / "mplint.toml").write_text(
+        'ignore = ["MP102"]\nper-file-ignores = { "a \\"b\\" é\\u007f" = ["MP1"], "c*" = ["MP4", "MP1"] }\n'
+        'per-file-keras = { "models/*" = "2" }\nfail-on = "error"\nfix = true\n'
+    )
+    text = mplint().stdout
+    assert "\n#assume-policy =  # default: not set\n" in text
+    assert '\nper-file-keras = { "models/*" = "2" }  # ' in text
+    (here / "again.toml").write_text(text)
+    again = Settings.load(here, ["again.toml"])
+    assert again == Settings.load(here)
+    assert len(again.origins) == len(list(again.items())) - 2
+
+
+@pytest.mark.parametrize("arguments", [(), ("alone.py",), ("--output-format", "json")])
+def test_a_rule_that_does_not_exist_is_refused(here: Path, arguments: tuple[str, ...]) -> None:
+    (here / "mplint.toml").write_text('ignore = ["MP7"]\n')
+    result = mplint(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "`ignore`: there is no rule `MP7`" in result.stderr
+
+
 def test_mistakes(here: Path) -> None:
     result = mplint("requirements.txt")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "error: requirements.txt: is no Python: name a file (.py, .pyw, .ipynb) or a folder\n"
-    assert mplint("absent.py").exit_code == 2
+    for absent in ("absent.py", "absent"):
+        result = mplint(absent)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == f"error: {here / absent}: does not exist; check the path\n"
     (here / "broken.py").write_text("import keras\nx = (\n")
     assert any(line.startswith("cannot be read: ") for line in said("broken.py"))

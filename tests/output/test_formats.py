@@ -94,7 +94,8 @@ def test_concise(tmp_path: Path) -> None:
         "a.py:1:1: MP101 [*] `bad` is a fault\na.py:1:8: MP102 `risky` is a fault\n"
     )
     assert "MP102 [*]" in concise.render(report, replace(context, unsafe=True))
-    assert concise.render(report, replace(context, folder=tmp_path / "elsewhere")).startswith(str(tmp_path))
+    assert concise.render(report, replace(context, folder=tmp_path / "sub")).startswith("../a.py:1:1")
+    assert concise.render(report, replace(context, folder=tmp_path.parent / "x")).startswith(str(tmp_path))
 
 
 def test_json(tmp_path: Path) -> None:

@@ -70,6 +70,14 @@ def test_pyproject_counts_where_it_has_the_table(tmp_path: Path) -> None:
     assert Settings.load(tmp_path).keras == "3"
 
 
+def test_of_several_files_one_counts(tmp_path: Path) -> None:
+    configured(tmp_path, "[tool.mplint]\nkeras = '2'\n", "pyproject.toml")
+    for name in ("mplint.toml", ".mplint.toml"):
+        configured(tmp_path, "device = 'tpu'\n", name)
+        settings = Settings.load(tmp_path)
+        assert (settings.keras, settings.origins) == ("auto", {"device": str(tmp_path / name)})
+
+
 def test_flags_win_over_inline_settings_and_these_over_the_file(tmp_path: Path) -> None:
     configured(tmp_path, 'keras = "2"\ndevice = "gpu"\nfail-on = "error"\n')
     settings = Settings.load(tmp_path, ['device = "tpu"', 'fail-on = "advice"'], overrides={"fail_on": "warning"})
@@ -214,6 +222,15 @@ def test_a_missing_or_unfit_configuration_is_told(tmp_path: Path) -> None:
     (tmp_path / "mplint.toml").write_bytes(b"\xff")
     with pytest.raises(MplintError, match="UTF-8"):
         Settings.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["mplint.toml", "other.toml"])
+def test_a_table_as_in_pyproject_is_read_in_any_file(tmp_path: Path, name: str) -> None:
+    configured(tmp_path, "[tool.mplint]\nkeras = '3'\n[tool.ruff]\n", name)
+    assert Settings.load(tmp_path, [str(tmp_path / name)]).keras == "3"
+    configured(tmp_path, "device = 'tpu'\n[tool.mplint]\nkeras = '3'\n", name)
+    with pytest.raises(MplintError, match=r"`device` stands outside of the table \[tool\.mplint\]"):
+        Settings.load(tmp_path, [str(tmp_path / name)])
 
 
 def test_did_you_mean() -> None:
