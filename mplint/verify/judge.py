@@ -220,7 +220,7 @@ def _troubles(before: Run | None, after: Run | None) -> tuple[list[str], list[st
     if after is None or after.trouble is None:
         return [], []
     told = in_words(after.trouble)
-    if after.trouble.kind in ("kernel", "target", "internal"):
+    if after.trouble.kind in ("kernel", "keras", "target", "internal"):
         return [], [told]
     if before is None:
         return [], [f"rewritten: {told}"]
@@ -300,7 +300,7 @@ def in_words(trouble: Trouble) -> str:
         case "internal":
             last = trouble.text.strip().splitlines()[-1:]
             return f"mplint's own fault, please report it: {' '.join(last)}"
-        case "target" | "exit" | "died":
+        case "keras" | "target" | "exit" | "died":
             return f"{text}{where}"
         case _:
             return f"{trouble.stage} failed: {text}{where}"

@@ -31,7 +31,8 @@ class Trouble:
     """What stopped the program, or the measuring of one model.
 
     `kind` is "crash", "exit" (it ended itself with an error), "died" (its process ended), "kernel" (TensorFlow has no
-    kernel for the operation on this machine), "target" (there is nothing of that name) or "internal" (mplint's fault).
+    kernel for the operation on this machine), "keras" (it makes models of a Keras that is not watched), "target" (there
+    is nothing of that name) or "internal" (mplint's fault).
     """
 
     kind: str
