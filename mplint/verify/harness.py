@@ -180,8 +180,12 @@ class Reach:
         return sorted(self._left.get(os.path.realpath(path), ()))
 
     def report(self) -> dict[str, Any]:
-        """For each rewritten file, its places and those that did not run."""
-        return {path: {"places": places, "unreached": self.unreached(path)} for path, places in self._places.items()}
+        """For each rewritten file whether it was loaded, its places, and those that did not run."""
+        loaded = set(self._overlay.compiled.values())
+        return {
+            path: {"loaded": path in loaded, "places": places, "unreached": self.unreached(path)}
+            for path, places in self._places.items()
+        }
 
 
 def changed_places(before: str, after: str) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mplint.project.naming import name_of
 from mplint.verify.audit import Tally, Verdict
 from mplint.verify.results import (
     AFTER,
@@ -44,12 +45,16 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """`faults` refute, `doubts` leave it open, `notes` are worth knowing; `unreached` rewritten rows prove nothing."""
+    """`faults` refute, `doubts` leave it open, `notes` are worth knowing; `unreached` rewritten rows prove nothing.
+
+    Rewritten files that the program does not load (`unused`) are no part of what is proved.
+    """
 
     faults: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    unreached: tuple[tuple[Path, tuple[tuple[int, int], ...]], ...] = ()
+    unreached: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -61,10 +66,15 @@ class Judgement:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the outcome is what it is."""
-        open_places = tuple(
-            f"{path.name}: the rewritten {rows_in_words(rows)} did not run" for path, rows in self.unreached
-        )
+        open_places = tuple(f"{name}: the rewritten {rows_in_words(rows)} did not run" for name, rows in self.unreached)
         return self.faults or (*self.doubts, *open_places)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what was left out."""
+        if not self.unused:
+            return self.notes
+        return (*self.notes, f"changed, but not loaded by the program, and so not proved: {', '.join(self.unused)}")
 
 
 def judge_program(evidence: Evidence) -> Judgement:
@@ -90,8 +100,10 @@ def judge_program(evidence: Evidence) -> Judgement:
     return Judgement(tuple(faults), _once(doubts), tuple(notes))
 
 
-def judge_rewrite(evidence: Evidence, *, leaves_half: bool = False, exact: bool = True) -> Judgement:
-    """A rewritten program beside the original.
+def judge_rewrite(
+    evidence: Evidence, *, leaves_half: bool = False, exact: bool = True, root: Path = Path()
+) -> Judgement:
+    """A rewritten program beside the original; files are named from `root` on.
 
     With `leaves_half` some outputs are known to stay in half precision (their findings were not to be fixed). `exact`
     demands that both train to the same bits in float32.
@@ -120,12 +132,14 @@ def judge_rewrite(evidence: Evidence, *, leaves_half: bool = False, exact: bool 
         doubts += _model_doubts(model)
     if not faults_ and (after is None or after.models):  # else enough is said
         _judge_float32(evidence, exact, faults, doubts, notes)
+    reach = {name_of(path, root): reached for path, reached in (after.reach.items() if after is not None else ())}
+    unused = tuple(name for name, reached in reach.items() if not reached.loaded)
+    if unused and len(unused) == len(reach) and after is not None and after.trouble is None:
+        doubts.append("the program loads no file that the rewrite changed")
     unreached = tuple(
-        (path, reached.unreached)
-        for path, reached in (after.reach.items() if after is not None else ())
-        if reached.unreached
+        (name, reached.unreached) for name, reached in reach.items() if reached.loaded and reached.unreached
     )
-    return Judgement(tuple(faults), _once(doubts), tuple(notes), unreached)
+    return Judgement(tuple(faults), _once(doubts), tuple(notes), unreached, unused)
 
 
 def judge_audit(evidence: Evidence, tally: Tally) -> Judgement:

@@ -131,7 +131,8 @@ def compare(
     )
     job = replace(_job(target, runs, options, _roots(root, folder)), compare=(BEFORE_FLOAT32, AFTER_FLOAT32))
     evidence = _execute(job, options, folder)
-    return Proof(target, True, evidence, judge_rewrite(evidence, leaves_half=leaves_half, exact=exact))
+    judgement = judge_rewrite(evidence, leaves_half=leaves_half, exact=exact, root=root.resolve())
+    return Proof(target, True, evidence, judgement)
 
 
 def audit_predictions(target: Target, options: Options, *, project: Project, folder: Path) -> Audited:
@@ -210,11 +211,16 @@ class _Course:
 
     def take(self, asked: Path, proof: Proof) -> None:
         """Add a proof, run for the sake of one file; others may have been reached on the way."""
-        self._proofs[str(proof.target)] = proof
+        # Another program loads what this one does not.
+        self._proofs[str(proof.target)] = replace(proof, judgement=replace(proof.judgement, unused=()))
         run = proof.evidence.runs.get(AFTER)
         for path in self._open:
             reached = None if run is None else run.reach.get(path.resolve())
-            touched = reached is not None and (not reached.places or len(reached.unreached) < len(reached.places))
+            touched = (
+                reached is not None
+                and reached.loaded
+                and (not reached.places or len(reached.unreached) < len(reached.places))
+            )
             failed = path == asked and run is not None and run.trouble is not None
             if proof.judgement.faults and (touched or failed):
                 self._faults[path] = proof.judgement.faults

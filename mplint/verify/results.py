@@ -137,10 +137,14 @@ class ModelRun:
 
 @dataclass(frozen=True)
 class Reached:
-    """The rewritten places of a file, as first and last row, and those that the run did not come to."""
+    """The rewritten places of a file, as first and last row, and those that the run did not come to.
+
+    A file that was not `loaded` is no part of the program, as it ran.
+    """
 
     places: tuple[tuple[int, int], ...]
     unreached: tuple[tuple[int, int], ...]
+    loaded: bool = True
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,7 @@ class Run:
             stopped=data["stopped"],
             policy=data["policy"],
             reach={
-                Path(path): Reached(_spans(reached["places"]), _spans(reached["unreached"]))
+                Path(path): Reached(_spans(reached["places"]), _spans(reached["unreached"]), reached["loaded"])
                 for path, reached in data["reach"].items()
             },
             seconds=data["seconds"],

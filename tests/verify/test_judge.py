@@ -245,9 +245,18 @@ class TestRewrite:
 
     def test_rows_that_did_not_run(self) -> None:
         after = replace(RUN, reach={FILE: Reached(((3, 3), (7, 9)), ((7, 9),))})
-        judgement = judge_rewrite(pair(halved("digit"), after))
+        judgement = judge_rewrite(pair(halved("digit"), after), root=Path("/"))
         assert judgement.outcome is Outcome.INCONCLUSIVE
-        assert judgement.reasons == ("model.py: the rewritten rows 7-9 did not run",)
+        assert judgement.reasons == ("project/model.py: the rewritten rows 7-9 did not run",)
+
+    def test_files_that_are_not_loaded(self) -> None:
+        reached, other = Reached(((3, 3),), ()), Reached(((6, 6),), ((6, 6),), loaded=False)
+        after = replace(RUN, reach={FILE: reached, FILE.with_name("test_net.py"): other})
+        judgement = judge_rewrite(pair(halved("digit"), after), root=FILE.parent)
+        assert judgement.outcome is Outcome.VERIFIED
+        assert judgement.remarks == ("changed, but not loaded by the program, and so not proved: test_net.py",)
+        none = judge_rewrite(pair(halved("digit"), replace(RUN, reach={FILE: other})))
+        assert none.reasons == ("the program loads no file that the rewrite changed",)
 
     def test_a_time_out_after_a_fault(self) -> None:
         evidence = Evidence(runs={AFTER: halved("digit")}, timed_out=True, unfinished=BEFORE, seconds=60.0)
