@@ -20,6 +20,7 @@ from mplint.settings import DEVICES, KERAS, OUTPUT_FORMATS, POLICIES, SEVERITIES
 
 if TYPE_CHECKING:
     from mplint.analysis import Report
+    from mplint.findings import Finding
     from mplint.fixer import Outcome
     from mplint.output.context import Context
     from mplint.project.modules import Project
@@ -237,7 +238,8 @@ class _Check:
                     python=self._modes.python,
                     keras=self._keras(outcome.files),
                     importers=project.importers,
-                    policies=_policies(outcome),
+                    policies=_of_changed(outcome, lambda finding: finding.policy),
+                    conditions=_of_changed(outcome, lambda finding: finding.condition),
                     leaves_half=outcome.left.hidden > 0
                     or any(finding.code != UNREADABLE for finding in outcome.left.findings),
                 )
@@ -356,12 +358,12 @@ class _Check:
         emit(f"{text}\n", sys.stderr)
 
 
-def _policies(outcome: Outcome) -> dict[Path, str]:
-    """The policy under which the faults were seen whose fixes changed each file."""
+def _of_changed(outcome: Outcome, of: Callable[[Finding], str | None]) -> dict[Path, str]:
+    """What the faults say whose fixes changed each file: the policy under which they were seen, say."""
     return {
-        edit.path: finding.policy
+        edit.path: told
         for finding in outcome.applied
-        if finding.policy and finding.fix
+        if finding.fix and (told := of(finding))
         for edit in finding.fix.edits
     }
 

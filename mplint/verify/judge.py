@@ -156,6 +156,9 @@ def judge_audit(evidence: Evidence, tally: Tally) -> Judgement:
     return Judgement(faults if wrong else (), _once(doubts), notes)
 
 
+NOT_HALF: Final = "no output was in half precision before the rewrite, as the program runs here"
+"""A doubt that other arguments of the program may end."""
+
 _NO_MODEL: Final = "no model was found: name a function that makes one (FILE:factory)"
 
 
@@ -272,7 +275,7 @@ def _judge_outputs(
     elif left:
         notes += left
     elif not healed and before.models and after.models and all(model.outputs for model in before.models):
-        doubts.append("no output was in half precision before the rewrite, as the program runs here")
+        doubts.append(NOT_HALF)
 
 
 def _judge_float32(evidence: Evidence, exact: bool, faults: list[str], doubts: list[str], notes: list[str]) -> None:

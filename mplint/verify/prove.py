@@ -11,9 +11,18 @@ from typing import IO, Final
 from mplint.errors import MplintError
 from mplint.interpreter.predict import Start, predict
 from mplint.project.modules import Project
+from mplint.project.naming import name_of
 from mplint.verify import audit
 from mplint.verify.against import file_of
-from mplint.verify.judge import Judgement, Outcome, judge_audit, judge_program, judge_rewrite, rows_in_words
+from mplint.verify.judge import (
+    NOT_HALF,
+    Judgement,
+    Outcome,
+    judge_audit,
+    judge_program,
+    judge_rewrite,
+    rows_in_words,
+)
 from mplint.verify.process import Job, Setup, execute, interpreter, source_roots
 from mplint.verify.programs import targets_for
 from mplint.verify.results import AFTER, AFTER_FLOAT32, BEFORE, BEFORE_FLOAT32, Evidence
@@ -164,16 +173,18 @@ def check_fixes(
     leaves_half: bool = False,
     exact: bool = True,
     steps: int = STEPS,
+    conditions: Mapping[Path, str] | None = None,
 ) -> Verdict:
     """Prove fixes, given as the original and the rewritten text of each file, before they are written.
 
     Programs of the project that reach the rewritten lines are run in `project_root`: a file itself where it is one,
     else one that imports it (`importers`, as `Project.importers`), else the functions of the file that make a model,
-    under the policy that its findings were seen under (`policies`). `timeout` is for each program. All fixes are in
+    under the policy that its findings were seen under (`policies`); `conditions` says where a policy is set that is not
+    always. `timeout` is for each program. All fixes are in
     place in each run; where a program is refuted, so are the fixes of every file that it reached.
     """
     options = Options(python=python, keras=keras, timeout=timeout, steps=steps)
-    course = _Course(fixes)
+    course = _Course(project_root, fixes, conditions or {})
     for path in fixes:
         for target in targets_for(path, importers):
             if course.is_settled(path):
@@ -194,14 +205,25 @@ def check_fixes(
     return course.verdict()
 
 
+@dataclass(frozen=True)
+class _Doubt:
+    """Why a program proves nothing of a file, though it ran some of its rewritten places."""
+
+    target: Target
+    reasons: tuple[str, ...]
+    ran: frozenset[tuple[int, int]]
+
+
 class _Course:
     """What the proofs so far say of each file."""
 
-    def __init__(self, paths: Iterable[Path]) -> None:
+    def __init__(self, root: Path, paths: Iterable[Path], conditions: Mapping[Path, str]) -> None:
+        self._root = root
+        self._conditions = conditions
         self._proofs: dict[str, Proof] = {}
         self._open: dict[Path, set[tuple[int, int]] | None] = dict.fromkeys(paths)
         self._faults: dict[Path, tuple[str, ...]] = {}
-        self._doubts: dict[Path, tuple[str, ...]] = {}
+        self._doubts: dict[Path, _Doubt] = {}
 
     def has_run(self, target: Target) -> bool:
         return str(target) in self._proofs and not target.imported
@@ -216,17 +238,16 @@ class _Course:
         run = proof.evidence.runs.get(AFTER)
         for path in self._open:
             reached = None if run is None else run.reach.get(path.resolve())
-            touched = (
-                reached is not None
-                and reached.loaded
-                and (not reached.places or len(reached.unreached) < len(reached.places))
-            )
+            ran = frozenset(reached.places) - set(reached.unreached) if reached is not None else frozenset()
+            touched = reached is not None and reached.loaded and (bool(ran) or not reached.places)
             failed = path == asked and run is not None and run.trouble is not None
             if proof.judgement.faults and (touched or failed):
                 self._faults[path] = proof.judgement.faults
             elif proof.judgement.faults or proof.judgement.doubts:
-                if touched or path == asked:
-                    self._doubts.setdefault(path, proof.judgement.doubts or proof.judgement.faults)
+                before = self._open[path]
+                if (touched or path == asked) and (before is None or before & ran):
+                    reasons = proof.judgement.doubts or proof.judgement.faults
+                    self._doubts.setdefault(path, _Doubt(proof.target, reasons, ran))
             elif reached is not None:
                 left, before = set(reached.unreached), self._open[path]
                 self._open[path] = left if before is None else left & before
@@ -237,14 +258,25 @@ class _Course:
     def _file(self, path: Path) -> FileVerdict:
         if path in self._faults:
             return FileVerdict(Outcome.REFUTED, self._faults[path])
-        left = self._open[path]
+        left, doubt = self._open[path], self._doubts.get(path)
         if left == set():
             return FileVerdict(Outcome.VERIFIED, ())
-        if left is not None:
-            reasons: tuple[str, ...] = (f"the rewritten {rows_in_words(tuple(sorted(left)))} did not run",)
-        else:
-            reasons = self._doubts.get(path, ("no program of the project runs it",))
-        return FileVerdict(Outcome.INCONCLUSIVE, reasons)
+        reasons: list[str] = []
+        if doubt is not None:
+            reasons += doubt.reasons
+            if NOT_HALF in doubt.reasons and path in self._conditions:
+                reasons.append(self._advice(doubt.target, self._conditions[path]))
+        never = (left or set()) - (doubt.ran if doubt is not None else set())
+        if never:
+            reasons.append(f"the rewritten {rows_in_words(tuple(sorted(never)))} did not run")
+        return FileVerdict(Outcome.INCONCLUSIVE, tuple(reasons) or ("no program of the project runs it",))
+
+    def _advice(self, target: Target, condition: str) -> str:
+        """How to prove what is half precision under a condition alone."""
+        if target.file is None or target.imported:
+            return condition
+        file = name_of(target.file, self._root)
+        return f"{condition}: `mplint verify {file} --against ORIGINAL -- ARGUMENTS` proves it with arguments"
 
 
 def _roots(root: Path, folder: Path) -> tuple[Path, ...]:

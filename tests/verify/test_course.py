@@ -1,0 +1,82 @@
+"""What several proofs say of the fixes in a file; nothing runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mplint.verify import prove
+from mplint.verify.judge import NOT_HALF, Judgement, Outcome, judge_rewrite
+from mplint.verify.prove import FileVerdict, Proof, check_fixes
+from mplint.verify.results import Evidence, Reached, Run
+from mplint.verify.target import Target
+from tests.verify.test_judge import CRASH, RUN, halved, pair
+
+PLACES = ((2, 2), (5, 6))
+
+
+def run(unreached: tuple[tuple[int, int], ...], model: Path, **changes: Any) -> Run:
+    """A run that came to the other places of model.py."""
+    return Run(**{**vars(RUN), "reach": {model: Reached(PLACES, unreached)}, **changes})
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "model.py").write_text("def build(): ...\n")
+    (tmp_path / "train.py").write_text("import model\nmodel.build().fit()\n")
+    return tmp_path
+
+
+def verdict_of(
+    project: Path, monkeypatch: pytest.MonkeyPatch, evidence: Mapping[str, Evidence], **options: Any
+) -> FileVerdict:
+    """Let the programs end with these measurements, and ask for model.py."""
+
+    def compare(target: Target, texts: object, chosen: object, **others: Any) -> Proof:
+        assert target.file is not None
+        measured = evidence[target.file.name]
+        judgement: Judgement = judge_rewrite(measured)
+        return Proof(target, True, measured, judgement)
+
+    monkeypatch.setattr(prove, "compare", compare)
+    model = project / "model.py"
+    importers = {model: [project / "train.py"]}
+    verdict = check_fixes(project, {model: ("", "")}, importers=lambda path: importers.get(path, []), **options)
+    return verdict.files[model]
+
+
+def test_what_ran_in_float32_is_not_said_not_to_have_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = project / "model.py"
+    evidence = {
+        "train.py": pair(RUN, run(((2, 2),), model)),
+        "model.py": pair(halved("digit"), run(PLACES, model)),
+    }
+    found = verdict_of(project, monkeypatch, evidence)
+    assert found == FileVerdict(Outcome.INCONCLUSIVE, (NOT_HALF, "the rewritten row 2 did not run"))
+    setting = "mixed_float16 is set at train.py:3 under `if args.amp`"
+    found = verdict_of(project, monkeypatch, evidence, conditions={model: setting})
+    assert found.reasons[1] == (
+        f"{setting}: `mplint verify train.py --against ORIGINAL -- ARGUMENTS` proves it with arguments"
+    )
+
+
+def test_why_the_first_program_failed_is_kept(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = project / "model.py"
+    failed = run(PLACES, model, models=(), trouble=CRASH)
+    evidence = {"train.py": pair(failed, failed), "model.py": pair(halved("digit"), run(((5, 6),), model))}
+    assert verdict_of(project, monkeypatch, evidence).reasons == (
+        "before and after the rewrite: running the program failed: ValueError: no",
+        "the rewritten rows 5-6 did not run",
+    )
+
+
+def test_a_later_program_adds_no_doubts_of_what_it_did_not_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = project / "model.py"
+    evidence = {
+        "train.py": pair(halved("digit"), run(((5, 6),), model)),
+        "model.py": pair(RUN, run(((5, 6),), model, models=())),
+    }
+    assert verdict_of(project, monkeypatch, evidence).reasons == ("the rewritten rows 5-6 did not run",)
