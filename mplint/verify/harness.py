@@ -299,8 +299,10 @@ def _legacy_switch(node: ast.AST) -> bool | None:
 class Framework:
     """TensorFlow, and the one Keras that the program uses."""
 
-    def __init__(self, choice: str, asked: str | None) -> None:
+    def __init__(self, choice: str, asked: str | None, likely: str | None = None) -> None:
         wanted = choice if choice != "auto" else asked
+        if choice == "auto" and asked != "keras" and (likely == "3" or (likely == "2" and has_package("tf_keras"))):
+            wanted = likely
         if wanted in ("2", "3"):
             os.environ[LEGACY] = "1" if wanted == "2" else "0"
         try:
@@ -404,6 +406,14 @@ def replace_everywhere(substitutes: Mapping[Any, Any]) -> None:
         for key, value in list(getattr(module, "__dict__", {}).items()):
             if id(value) in wanted:
                 setattr(module, key, wanted[id(value)][1])
+
+
+def has_package(name: str) -> bool:
+    """Whether a package can be imported, as far as can be told without doing so."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 class Guard:
@@ -2069,7 +2079,7 @@ class Host:
             file.write(json.dumps({"event": event, **facts}) + "\n")
 
     def framework(self) -> Framework:
-        """The Keras that the flag, else the program, asks for."""
+        """The Keras that is demanded, else the one that the project speaks for or the program's imports ask for."""
         target, roots = self._job["target"], self._job["roots"]
         overlay = Overlay(self._job["runs"][0]["texts"])
         start = target.get("file")
@@ -2078,7 +2088,7 @@ class Host:
             files = [os.path.join(root, *parts_) + end for root in roots for end in (".py", os.sep + "__init__.py")]
             start = next((file for file in files if os.path.isfile(file)), None)
         trees = project_sources(start, roots, overlay) if start is not None else iter(())
-        return Framework(self._job["keras"], generation_of(trees))
+        return Framework(self._job["keras"], generation_of(trees), self._job["likely"])
 
     def run(self) -> None:
         """All runs, then the comparison of the two in float32."""

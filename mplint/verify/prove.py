@@ -37,7 +37,8 @@ TIMEOUT: Final = 300.0
 class Options:
     """How programs are run, whatever the proof.
 
-    `policy` is set before the program starts and takes the place of every half-precision policy that it sets itself.
+    The generation `keras` is demanded, but for "auto"; `likely` is the one that the project speaks for. `policy` is set
+    before the program starts and takes the place of every half-precision policy that it sets itself.
     """
 
     python: str | None = None
@@ -49,6 +50,7 @@ class Options:
     arguments: tuple[str, ...] = ()
     echo: IO[str] | None = None
     fork: bool = sys.platform == "linux"
+    likely: str | None = None
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def check_fixes(
     fixes: Mapping[Path, tuple[str, str]],
     *,
     python: str | None = None,
-    keras: str = "auto",
+    keras: Callable[[Path], tuple[str, str | None]] = lambda path: ("auto", None),
     timeout: float = TIMEOUT,
     importers: Callable[[Path], Iterable[Path]] = lambda path: (),
     policies: Mapping[Path, str] | None = None,
@@ -180,10 +182,11 @@ def check_fixes(
     Programs of the project that reach the rewritten lines are run in `project_root`: a file itself where it is one,
     else one that imports it (`importers`, as `Project.importers`), else the functions of the file that make a model,
     under the policy that its findings were seen under (`policies`); `conditions` says where a policy is set that is not
-    always. `timeout` is for each program. All fixes are in
-    place in each run; where a program is refuted, so are the fixes of every file that it reached.
+    always, and `keras` which generation is demanded and which is likely, as `PerFile.to_run_in`. `timeout` is for each
+    program. All fixes are in place in each run; where a program is refuted, so are the fixes of every file that it
+    reached.
     """
-    options = Options(python=python, keras=keras, timeout=timeout, steps=steps)
+    options = Options(python=python, timeout=timeout, steps=steps)
     course = _Course(project_root, fixes, conditions or {})
     for path in fixes:
         for target in targets_for(path, importers):
@@ -194,7 +197,7 @@ def check_fixes(
             proof = compare(
                 target,
                 fixes,
-                options,
+                _in_generation(options, keras(target.file or path), keras(path)),
                 root=project_root,
                 folder=project_root,
                 assumed=(policies or {}).get(path) if target.imported else None,
@@ -203,6 +206,12 @@ def check_fixes(
             )
             course.take(path, proof)
     return course.verdict()
+
+
+def _in_generation(options: Options, program: tuple[str, str | None], file: tuple[str, str | None]) -> Options:
+    """With the generation of a program, else that of the file for whose sake it is run."""
+    keras = program[0] if program[0] != "auto" else file[0]
+    return replace(options, keras=keras, likely=program[1] or file[1])
 
 
 @dataclass(frozen=True)
@@ -290,6 +299,7 @@ def _job(target: Target, runs: tuple[Setup, ...], options: Options, roots: tuple
         runs=runs,
         arguments=options.arguments,
         keras=options.keras,
+        likely=options.likely,
         steps=options.steps,
         rows=options.rows,
     )

@@ -62,15 +62,19 @@ def test_what_is_wrong_is_refuted(proof_of: RunsProgram, keras: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "told"),
+    ("ending", "likely", "told"),
     [
-        ("crash", "KeyError: 'no such thing' (ending.py:22)"),
-        ("exit", "the program ended itself and said it cannot go on (ending.py:24)"),
-        ("vanish", "ended with status 0 before it was done"),
+        ("crash", None, "KeyError: 'no such thing' (ending.py:22)"),
+        ("exit", "2", "the program ended itself and said it cannot go on (ending.py:24)"),
+        ("vanish", "3", "ended with status 0 before it was done"),
     ],
 )
-def test_a_program_that_fails_is_inconclusive(proof_of: RunsProgram, ending: str, told: str) -> None:
-    proof = proof_of("ending.py", ending)
+def test_a_program_that_fails_is_inconclusive(
+    proof_of: RunsProgram, ending: str, likely: str | None, told: str
+) -> None:
+    proof = proof_of("ending.py", ending, likely=likely)
+    assert proof.evidence.versions is not None
+    assert likely in (None, proof.evidence.versions.generation)
     assert proof.outcome is Outcome.INCONCLUSIVE
     assert told in proof.judgement.doubts[0]
 
