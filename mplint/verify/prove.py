@@ -12,6 +12,7 @@ from mplint.errors import MplintError
 from mplint.interpreter.predict import Start, predict
 from mplint.project.modules import Project
 from mplint.project.naming import name_of
+from mplint.source.notebook import SUFFIX as NOTEBOOK
 from mplint.verify import audit
 from mplint.verify.against import file_of
 from mplint.verify.judge import (
@@ -184,10 +185,11 @@ def check_fixes(
     under the policy that its findings were seen under (`policies`); `conditions` says where a policy is set that is not
     always, and `keras` which generation is demanded and which is likely, as `PerFile.to_run_in`. `timeout` is for each
     program. All fixes are in place in each run; where a program is refuted, so are the fixes of every file that it
-    reached.
+    reached. Notebooks are not run.
     """
     options = Options(python=python, timeout=timeout, steps=steps)
     course = _Course(project_root, fixes, conditions or {})
+    texts = {path: pair for path, pair in fixes.items() if path.suffix != NOTEBOOK}
     for path in fixes:
         for target in targets_for(path, importers):
             if course.is_settled(path):
@@ -196,7 +198,7 @@ def check_fixes(
                 continue
             proof = compare(
                 target,
-                fixes,
+                texts,
                 _in_generation(options, keras(target.file or path), keras(path)),
                 root=project_root,
                 folder=project_root,
@@ -278,7 +280,8 @@ class _Course:
         never = (left or set()) - (doubt.ran if doubt is not None else set())
         if never:
             reasons.append(f"the rewritten {rows_in_words(tuple(sorted(never)))} did not run")
-        return FileVerdict(Outcome.INCONCLUSIVE, tuple(reasons) or ("no program of the project runs it",))
+        nothing = "notebooks are not run" if path.suffix == NOTEBOOK else "no program of the project runs it"
+        return FileVerdict(Outcome.INCONCLUSIVE, tuple(reasons) or (nothing,))
 
     def _advice(self, target: Target, condition: str) -> str:
         """How to prove what is half precision under a condition alone."""

@@ -80,3 +80,25 @@ def test_a_later_program_adds_no_doubts_of_what_it_did_not_run(project: Path, mo
         "model.py": pair(RUN, run(((5, 6),), model, models=())),
     }
     assert verdict_of(project, monkeypatch, evidence).reasons == ("the rewritten rows 5-6 did not run",)
+
+
+def test_notebooks_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compare(*arguments: object, **options: object) -> None:
+        raise AssertionError("something was run")
+
+    monkeypatch.setattr(prove, "compare", compare)
+    notebook, model = tmp_path / "a.ipynb", tmp_path / "model.py"
+    notebook.write_text("main()")
+    verdict = check_fixes(tmp_path, {notebook: ("", "")}, importers=lambda path: [])
+    assert verdict.files[notebook] == FileVerdict(Outcome.INCONCLUSIVE, ("notebooks are not run",))
+
+    asked: list[tuple[Target, set[Path]]] = []
+
+    def noted(target: Target, texts: Mapping[Path, tuple[str, str]], *arguments: object, **options: object) -> Proof:
+        asked.append((target, set(texts)))
+        return Proof(target, True, pair(RUN, RUN), judge_rewrite(pair(RUN, RUN)))
+
+    monkeypatch.setattr(prove, "compare", noted)
+    model.write_text("def build(): ...\n")
+    check_fixes(tmp_path, {notebook: ("", ""), model: ("", "")}, importers=lambda path: [notebook])
+    assert asked == [(Target(file=model, imported=True), {model})]
