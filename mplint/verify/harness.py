@@ -874,6 +874,8 @@ class Training:
         self.data = data
         self.steps = 0
         self.skipped = 0
+        self.more = 0
+        """Those of the steps that were not asked for, but trained since all before were skipped."""
         self.losses: list[float] = []
         self.milliseconds: list[float] = []
         self.first_scale: float | None = None
@@ -1103,6 +1105,7 @@ class Watch:
             for _ in range(0, PATIENCE, self.feed.steps):
                 if not training.skipped or training.skipped < training.steps:
                     break
+                training.more += self.feed.steps
                 real(model, **{**values, "callbacks": [self._meter(training)], "validation_data": None})
         return history
 
@@ -1798,6 +1801,7 @@ class Examination:
             "data": training.data,
             "steps": training.steps,
             "skipped": None if training.source == "loop" else training.skipped,
+            "more": training.more,
             "losses": training.losses,
             # The same step of every run, also where one had to go on.
             "loss": training.losses[: self._feed.steps][-1] if training.losses else None,

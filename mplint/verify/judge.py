@@ -159,7 +159,7 @@ def judge_audit(evidence: Evidence, tally: Tally) -> Judgement:
 NOT_HALF: Final = "no output was in half precision before the rewrite, as the program runs here"
 """A doubt that other arguments of the program may end."""
 
-_NO_MODEL: Final = "no model was found: name a function that makes one (FILE:factory)"
+_NO_MODEL: Final = "no model was found: `mplint verify FILE:factory` runs a function that makes one"
 
 
 def _once(lines: list[str]) -> tuple[str, ...]:
@@ -177,6 +177,11 @@ def _unfinished(evidence: Evidence) -> Iterator[str]:
 def _run_notes(run: Run) -> Iterator[str]:
     if run.others:
         yield f"not judged, since neither compiled nor trained: {', '.join(run.others)}"
+    for model in run.models:
+        training = model.training
+        if training is not None and training.more and training.skipped != training.steps:
+            why = "all before were skipped, while the loss scale was too large"
+            yield f"`{model.name}` trained {training.more} more steps than asked for: {why}"
     if run.stopped:
         yield "the program was stopped when it had trained long enough"
 

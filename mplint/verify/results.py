@@ -69,7 +69,8 @@ class Training:
 
     `source` is what trained: the program's "fit", its "train_on_batch", its own "loop", or the "harness" where the
     program did not train. `loss` is Keras's mean over the first steps. `moved` of `followed` trainable variables
-    changed. `skipped` steps overflowed and lowered the loss scale; in the program's own loop that is not seen.
+    changed. `skipped` steps overflowed and lowered the loss scale; in the program's own loop that is not seen. `more`
+    steps than asked for were trained, since all before were skipped.
     """
 
     source: str
@@ -84,6 +85,7 @@ class Training:
     finite: bool
     scale: float | None
     first_scale: float | None
+    more: int = 0
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Training:

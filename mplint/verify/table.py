@@ -47,6 +47,10 @@ def render_verdict(verdict: Verdict, *, color: bool = False, width: int = 100, r
     paper = _Rich(width) if color else _Plain()
     for proof in verdict.proofs:
         _measurements(paper, proof, width, root)
+        if not any(run.models for run in proof.evidence.runs.values()):  # nothing but the heading says what was run
+            for reason in proof.judgement.reasons:
+                paper.line(f"  {reason}")
+            paper.line("")
     for path, of_file in verdict.files.items():
         _conclude(paper, of_file.outcome, f"fixes in {_name(path, root)}", of_file.reasons)
     return paper.text()

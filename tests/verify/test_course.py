@@ -10,8 +10,9 @@ import pytest
 
 from mplint.verify import prove
 from mplint.verify.judge import NOT_HALF, Judgement, Outcome, judge_rewrite
-from mplint.verify.prove import FileVerdict, Proof, check_fixes
-from mplint.verify.results import Evidence, Reached, Run
+from mplint.verify.prove import FileVerdict, Proof, Verdict, check_fixes
+from mplint.verify.results import AFTER, Evidence, Reached, Run, Versions
+from mplint.verify.table import render_verdict
 from mplint.verify.target import Target
 from tests.verify.test_judge import CRASH, RUN, halved, pair
 
@@ -102,3 +103,13 @@ def test_notebooks_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     model.write_text("def build(): ...\n")
     check_fixes(tmp_path, {notebook: ("", ""), model: ("", "")}, importers=lambda path: [notebook])
     assert asked == [(Target(file=model, imported=True), {model})]
+
+
+def test_what_failed_is_said_below_its_heading() -> None:
+    evidence = Evidence(Versions("3.11.7", "2.21.0", "3.15.1", "3"), {AFTER: Run(**{**vars(RUN), "models": ()})})
+    proof = Proof(Target(file=Path("/a/train.py")), True, evidence, Judgement(doubts=("it failed",)))
+    verdict = Verdict({Path("/a/net.py"): FileVerdict(Outcome.INCONCLUSIVE, ("why",))}, (proof,))
+    assert render_verdict(verdict, root=Path("/a")) == (
+        "train.py · Keras 3.15.1 · TensorFlow 2.21.0 · Python 3.11.7\n\n"
+        "  it failed\n\n? fixes in net.py: inconclusive\n  why\n"
+    )

@@ -85,6 +85,13 @@ def alone(run: Run) -> Evidence:
 class TestProgram:
     """A program as it is."""
 
+    def test_more_steps_than_asked_for(self) -> None:
+        judgement = judge_program(alone(trained(steps=6, skipped=3, more=3)))
+        assert judgement.notes == (
+            "`net` trained 3 more steps than asked for: all before were skipped, while the loss scale was too large",
+        )
+        assert not judge_program(alone(trained(steps=6, skipped=6, more=3))).notes
+
     def test_a_good_one(self) -> None:
         assert judge_program(alone(RUN)).outcome is Outcome.VERIFIED
 
@@ -121,7 +128,10 @@ class TestProgram:
         ("run", "told"),
         [
             (replace(RUN, trouble=CRASH), "running the program failed: ValueError: no"),
-            (replace(RUN, models=()), "no model was found: name a function that makes one (FILE:factory)"),
+            (
+                replace(RUN, models=()),
+                "no model was found: `mplint verify FILE:factory` runs a function that makes one",
+            ),
             (replace(RUN, models=(), hint="run it with --keras 2"), "run it with --keras 2"),
             (replace(RUN, models=(replace(MODEL, training=None),)), "`net` could not be trained"),
             (replace(RUN, models=(replace(MODEL, outputs=()),)), "`net` gives nothing whose dtype could be seen"),
