@@ -318,6 +318,7 @@ class _Analysis:
             policy.name if policy is not None else None,
             generations.pop() if len(generations) == 1 else None,
             tuple(self._wording.steps(reason)) if reason is not None else (),
+            self._wording.setting(reason) if reason is not None and reason.condition is not None else None,
         )
 
     def _fix(

@@ -71,7 +71,8 @@ class Finding:
     `statement` spans the whole logical statement around `span`: a suppression on any of its lines counts.
     `policy` names the dtype policy of the world in which the fault was seen, `keras` the generation ("2", "3", or None
     where it is both), and `trace` is the way that brings the policy here, one readable step an entry: `file:row`, what
-    is done there (calls, sets, imports), and the unknown condition under which it is.
+    is done there (calls, sets, imports), and the unknown condition under which it is. `condition` says where the policy
+    is set and under which such condition, where there is one.
     """
 
     code: str
@@ -85,3 +86,4 @@ class Finding:
     policy: str | None = None
     keras: str | None = None
     trace: tuple[str, ...] = ()
+    condition: str | None = None

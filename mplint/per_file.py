@@ -7,6 +7,7 @@ from pathlib import Path
 from mplint.project.generation import Evidence, generation_of
 from mplint.project.modules import Project
 from mplint.settings import Settings
+from mplint.source.stack import on_deep_stack
 
 
 class PerFile:
@@ -31,6 +32,15 @@ class PerFile:
         """The generations that a program starting at `path` may run in."""
         found = self.generation(path)
         return (found,) if found is not None else ("2", "3")
+
+    def to_run_in(self, path: Path) -> tuple[str, str | None]:
+        """The generation to run the file in that is configured, or "auto"; and the one that its project speaks for.
+
+        What is installed beside mplint says nothing of the interpreter that a program runs in.
+        """
+        configured = self._settings.keras_for(path)[0]
+        found = on_deep_stack(lambda: self.evidence(path))
+        return configured, None if configured != "auto" or found.of_machine else found.generation
 
     def assumed(self, path: Path) -> str | None:
         """The policy to take as set at the start of what is run in the file."""

@@ -33,9 +33,7 @@ class Wording:
 
     def origin(self, reason: Reason) -> str:
         """Where the policy is set, under which condition, and how it gets here."""
-        setting = reason.setting
-        condition = self._condition(reason.condition, setting.place)
-        text = f"{self._name(setting.what)} is set at {self.row_of(setting.place)}{condition}"
+        text = self.setting(reason)
         match reason.through:
             case None:
                 return text
@@ -43,6 +41,12 @@ class Wording:
                 return f"{text}, reaches here through the import of {self._name(imported)} ({self.row_of(place)})"
             case Step(place, what):
                 return f"{text}, reaches here through {self._name(what)} ({self.row_of(place)})"
+
+    def setting(self, reason: Reason) -> str:
+        """Where the policy is set, and under which condition."""
+        setting = reason.setting
+        condition = self._condition(reason.condition, setting.place)
+        return f"{self._name(setting.what)} is set at {self.row_of(setting.place)}{condition}"
 
     def steps(self, reason: Reason) -> Iterator[str]:
         """The whole way, a line a step: where it is done, what, and under which condition."""

@@ -144,7 +144,9 @@ SET = 'keras.mixed_precision.set_global_policy("mixed_float16")\n'
 )
 def test_the_condition(tmp_path: Path, setting: str, origin: str) -> None:
     row = 24 + setting.count("\n")
-    assert reason(trained(tmp_path, setting)) == f"{origin}, {HERE.format(row=row)}"
+    finding = trained(tmp_path, setting)
+    assert reason(finding) == f"{origin}, {HERE.format(row=row)}"
+    assert finding.condition == (None if origin[-1].isdigit() else origin)
 
 
 def test_the_whole_way_is_in_the_trace(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -19,6 +19,7 @@ from mplint.settings import DEVICES, KERAS, OUTPUT_FORMATS, POLICIES, SEVERITIES
 
 if TYPE_CHECKING:
     from mplint.analysis import Report
+    from mplint.findings import Finding
     from mplint.fixer import Outcome
     from mplint.output.context import Context
     from mplint.project.modules import Project
@@ -225,6 +226,7 @@ class _Check:
     def _proven(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> Outcome:
         """Run the programs before and after; what is refuted stays as it was, and the rest is proved without it."""
         from mplint.fixer import fix
+        from mplint.per_file import PerFile
         from mplint.verify import judge, prove, table
 
         stream = sys.stderr if self._settings.output_format == "json" else sys.stdout
@@ -235,9 +237,10 @@ class _Check:
                     self._root,
                     {path: (project.source(path).text, text) for path, text in outcome.files.items()},
                     python=self._modes.python,
-                    keras=self._keras(outcome.files),
+                    keras=PerFile(project, self._settings).to_run_in,
                     importers=project.importers,
-                    policies=_policies(outcome),
+                    policies=_of_changed(outcome, lambda finding: finding.policy),
+                    conditions=_of_changed(outcome, lambda finding: finding.condition),
                     leaves_half=outcome.left.hidden > 0
                     or any(finding.code != UNREADABLE for finding in outcome.left.findings),
                 )
@@ -252,11 +255,6 @@ class _Check:
             unsafe = self._settings.unsafe_fixes
             outcome = fix(project, targets, self._settings, unsafe=unsafe, untouched=refuted)
         return outcome
-
-    def _keras(self, files: Collection[Path]) -> Literal["2", "3", "auto"]:
-        """The generation that is configured for the files: one for all of them, else what holds in general."""
-        configured = {self._settings.keras_for(path)[0] for path in files}
-        return configured.pop() if len(configured) == 1 else self._settings.keras
 
     def _show_diff(self, outcome: Outcome, project: Project, context: Context) -> None:
         from mplint.output import diff
@@ -356,12 +354,12 @@ class _Check:
         emit(f"{text}\n", sys.stderr)
 
 
-def _policies(outcome: Outcome) -> dict[Path, str]:
-    """The policy under which the faults were seen whose fixes changed each file."""
+def _of_changed(outcome: Outcome, of: Callable[[Finding], str | None]) -> dict[Path, str]:
+    """What the faults say whose fixes changed each file: the policy under which they were seen, say."""
     return {
-        edit.path: finding.policy
+        edit.path: told
         for finding in outcome.applied
-        if finding.policy and finding.fix
+        if finding.fix and (told := of(finding))
         for edit in finding.fix.edits
     }
 

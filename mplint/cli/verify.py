@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mplint.cli.options import Choice, shown_as
+from mplint.cli.project import project_of
 from mplint.cli.terminal import Progress, colors, emit
-from mplint.settings import KERAS, POLICIES
+from mplint.errors import MplintError
+from mplint.settings import KERAS, POLICIES, Settings
 
 if TYPE_CHECKING:
+    from mplint.project.modules import Project
     from mplint.verify.prove import Audited, Proof
+    from mplint.verify.target import Target
 
 
 @click.command(short_help="Run a program, and prove what it does under mixed precision.")
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--audit", is_flag=True, help="Show where mplint's own predictions differ from what ran.")
 @click.option("--policy", type=Choice((*POLICIES, "float32")), help="Run under this policy in place of the program's.")
-@click.option("--keras", type=Choice(KERAS), default="auto", help="The generation.  [default: what the code imports]")
+@click.option("--keras", type=Choice(KERAS), help="The generation.  [default: what is configured, else the code's own]")
 @click.option(
     "--steps",
     type=click.IntRange(1, 1000),
@@ -83,7 +88,6 @@ def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **opt
 
 
 def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof | Audited:
-    from mplint.project.modules import Project
     from mplint.project.root import find_root
     from mplint.verify import prove
     from mplint.verify.against import changed_texts
@@ -93,20 +97,35 @@ def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof | Aud
     folder = Path.cwd()
     target = Target.parse(text, folder)
     root = find_root([target.file or folder])
+    roots = (*source_roots(root), folder)
+    settings = Settings.load(root, overrides={} if options["keras"] is None else {"keras": options["keras"]})
+    project = project_of(settings, [target.file] if target.file is not None else [])
+    keras, likely = _generation(target, settings, project, roots)
     chosen = prove.Options(
         python=options["python"],
-        keras=options["keras"],
+        keras=keras,
         steps=options["steps"],
         rows=options["rows"],
         timeout=options["timeout"],
         policy=options["policy"],
         arguments=arguments,
         echo=sys.stderr if options["show_output"] else None,
+        likely=likely,
     )
     if options["audit"]:
-        project = Project.at(root, extra=[target.file] if target.file is not None else [])
         return prove.audit_predictions(target, chosen, project=project, folder=folder)
     if options["against"] is None:
         return prove.verify(target, chosen, root=root, folder=folder)
-    texts = changed_texts(target, options["against"], root=root, roots=(*source_roots(root), folder))
+    texts = changed_texts(target, options["against"], root=root, roots=roots)
     return prove.compare(target, texts, chosen, root=root, folder=folder)
+
+
+def _generation(target: Target, settings: Settings, project: Project, roots: Sequence[Path]) -> tuple[str, str | None]:
+    """The generation of Keras that is demanded, and the one that is likely."""
+    from mplint.per_file import PerFile
+    from mplint.verify.against import file_of
+
+    try:
+        return PerFile(project, settings).to_run_in(file_of(target, roots))
+    except MplintError:  # a module of another place
+        return settings.keras, None

@@ -14,14 +14,19 @@ from mplint.verify.target import Target
 def changed_texts(target: Target, original: Path, *, root: Path, roots: Sequence[Path]) -> dict[Path, tuple[str, str]]:
     """The original and the present text of each file that differs.
 
-    `original` is the earlier form of the target's file, or an earlier tree of the whole project `root`.
+    `original` is the earlier form of the target's file, or an earlier tree: of the whole project `root`, or of a folder
+    in it that the target's file lies in.
     """
-    whole = original.is_dir()
-    pairs = list(_same_files(original.resolve(), root)) if whole else [(original, file_of(target, roots))]
+    if original.is_dir():
+        base = _counterpart(original, file_of(target, roots), root)
+        pairs = list(_same_files(original.resolve(), base))
+        beside = f", file by file beside {base}"
+    else:
+        pairs, beside = [(original, file_of(target, roots))], ""
     texts = {present: (SourceFile.read(old).text, SourceFile.read(present).text) for old, present in pairs}
     changed = {path: pair for path, pair in texts.items() if pair[0] != pair[1]}
     if not changed:
-        raise MplintError(f"--against {original}: nothing differs from it")
+        raise MplintError(f"--against {original}: nothing differs from it{beside}")
     return changed
 
 
@@ -36,6 +41,12 @@ def file_of(target: Target, roots: Sequence[Path]) -> Path:
             if file.is_file():
                 return file.resolve()
     raise MplintError(f"{target.module} lies in no file of this project")
+
+
+def _counterpart(original: Path, file: Path, root: Path) -> Path:
+    """The folder that `original` is an earlier form of: of those around `file`, the outermost that has it alike."""
+    around = [folder for folder in reversed(file.parents) if folder == root or root in folder.parents]
+    return next((folder for folder in around if (original / file.relative_to(folder)).is_file()), root)
 
 
 def _same_files(original: Path, root: Path) -> Iterator[tuple[Path, Path]]:

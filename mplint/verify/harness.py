@@ -78,6 +78,13 @@ class Enough(BaseException):
     """Raised in the program when its own loop has trained long enough; not an Exception, so that it is not caught."""
 
 
+class OtherKeras(BaseException):
+    """Raised where the program makes something of a copy of Keras that nobody watches: it would train for real there.
+
+    Not an Exception either: what the program would do instead is of no interest.
+    """
+
+
 class Unavailable(Exception):
     """The interpreter cannot run the program at all: no TensorFlow, or not the generation of Keras asked for."""
 
@@ -173,8 +180,12 @@ class Reach:
         return sorted(self._left.get(os.path.realpath(path), ()))
 
     def report(self) -> dict[str, Any]:
-        """For each rewritten file, its places and those that did not run."""
-        return {path: {"places": places, "unreached": self.unreached(path)} for path, places in self._places.items()}
+        """For each rewritten file whether it was loaded, its places, and those that did not run."""
+        loaded = set(self._overlay.compiled.values())
+        return {
+            path: {"loaded": path in loaded, "places": places, "unreached": self.unreached(path)}
+            for path, places in self._places.items()
+        }
 
 
 def changed_places(before: str, after: str) -> list[tuple[int, int]]:
@@ -288,8 +299,10 @@ def _legacy_switch(node: ast.AST) -> bool | None:
 class Framework:
     """TensorFlow, and the one Keras that the program uses."""
 
-    def __init__(self, choice: str, asked: str | None) -> None:
+    def __init__(self, choice: str, asked: str | None, likely: str | None = None) -> None:
         wanted = choice if choice != "auto" else asked
+        if choice == "auto" and asked != "keras" and (likely == "3" or (likely == "2" and has_package("tf_keras"))):
+            wanted = likely
         if wanted in ("2", "3"):
             os.environ[LEGACY] = "1" if wanted == "2" else "0"
         try:
@@ -315,6 +328,11 @@ class Framework:
             raise Unavailable(f"has TensorFlow {tf.__version__} with Keras {self.version}, not Keras {choice}")
         if self.generation == "3" and keras.backend.backend() != "tensorflow":
             raise Unavailable(f"runs Keras on {keras.backend.backend()}: only the TensorFlow backend can be verified")
+
+    @property
+    def package(self) -> str:
+        """The package that this Keras is: `keras`, `tf_keras`, or `tensorflow` where it lies in there."""
+        return str(self.keras.Model.__module__.partition(".")[0])
 
     @property
     def version(self) -> str:
@@ -383,11 +401,80 @@ def replace_everywhere(substitutes: Mapping[Any, Any]) -> None:
     """Put functions in the place of others in every module of Keras and TensorFlow that exports them."""
     wanted = {id(old): (old, new) for old, new in substitutes.items()}
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] not in ("keras", "tf_keras", "tensorflow"):
+        if name.partition(".")[0] not in ("keras", "tf_keras", "keras_core", "tensorflow"):
             continue
         for key, value in list(getattr(module, "__dict__", {}).items()):
             if id(value) in wanted:
                 setattr(module, key, wanted[id(value)][1])
+
+
+def has_package(name: str) -> bool:
+    """Whether a package can be imported, as far as can be told without doing so."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+class Guard:
+    """Stops the program where it makes a model or an optimizer of another copy of Keras than the one that is watched.
+
+    Such a copy may be imported, by a library or for its policies: only what is made of it would train in full, and
+    overwrite what the program saves.
+    """
+
+    PACKAGES = ("keras", "tf_keras", "keras_core")
+
+    def __init__(self, framework: Framework) -> None:
+        self._framework = framework
+        self._waiting = {name for name in self.PACKAGES if name != framework.package}
+
+    def install(self) -> None:
+        """Guard the copies that are there, and the others once they are imported."""
+        for name in sorted(self._waiting & set(sys.modules)):
+            self._guard(name)
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Where a package is that waits for its guard, which it gets when it has been run."""
+        if name not in self._waiting:
+            return None
+        found = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next((spec for spec in found if spec is not None), None)
+        loader: Any = None if spec is None else spec.loader
+        if hasattr(loader, "exec_module"):
+            real = loader.exec_module
+
+            def exec_module(module: types.ModuleType) -> None:
+                real(module)
+                self._guard(name)
+
+            loader.exec_module = exec_module
+        return spec
+
+    def _guard(self, name: str) -> None:
+        self._waiting.discard(name)
+        copy: Any = sys.modules[name]
+
+        def refuse(*arguments: Any, **options: Any) -> Any:
+            raise OtherKeras(told_of(name, self._framework))
+
+        if isinstance(getattr(copy, "Model", None), type):
+            copy.Model.__new__ = staticmethod(refuse)
+        optimizers = getattr(copy, "optimizers", None)
+        for holder in (optimizers, getattr(optimizers, "legacy", None)):
+            if isinstance(getattr(holder, "Optimizer", None), type):
+                holder.Optimizer.__init__ = refuse  # type: ignore[union-attr]
+        replace_everywhere(random_datasets(copy))
+
+
+def told_of(name: str, framework: Framework) -> str:
+    """That the program uses a copy of Keras that is not watched, and what can be done."""
+    generation = "3" if hasattr(sys.modules.get(name), "DTypePolicy") else "2"
+    told = f"the program uses the package `{name}`, which is Keras {generation} here"
+    if generation == framework.generation:
+        return f"{told} as well, but another copy than `{framework.package}`, which it was run with"
+    return f"{told}: run it with --keras {generation}"
 
 
 # --- Data -----------------------------------------------------------------------------------------------------------
@@ -725,6 +812,16 @@ def named_leaves(outputs: Any, names: Sequence[str] | None) -> list[tuple[str, A
     return found
 
 
+def random_datasets(keras: Any) -> dict[Any, Any]:
+    """What loads the data sets of a Keras, and what stands in for it."""
+    substitutes = {}
+    for name, module in vars(getattr(keras, "datasets", types)).items():
+        substitute = random_dataset(name)
+        if hasattr(module, "load_data") and substitute is not None:
+            substitutes[module.load_data] = functools.wraps(module.load_data)(substitute)
+    return substitutes
+
+
 def random_dataset(name: str) -> Callable[..., Any] | None:
     """Stands in for `keras.datasets.<name>.load_data`: the real shapes and ranges, random content."""
     pictures = {
@@ -777,6 +874,8 @@ class Training:
         self.data = data
         self.steps = 0
         self.skipped = 0
+        self.more = 0
+        """Those of the steps that were not asked for, but trained since all before were skipped."""
         self.losses: list[float] = []
         self.milliseconds: list[float] = []
         self.first_scale: float | None = None
@@ -846,11 +945,7 @@ class Watch:
         self._watch_models()
         self._watch_optimizers()
         self._watch_functions()
-        substitutes: dict[Any, Any] = {}
-        for name, module in vars(self.framework.keras.datasets).items():
-            substitute = random_dataset(name)
-            if hasattr(module, "load_data") and substitute is not None:
-                substitutes[module.load_data] = functools.wraps(module.load_data)(substitute)
+        substitutes = random_datasets(self.framework.keras)
         saving = self.framework.keras.models
         for function in (saving.save_model, self.framework.tf.saved_model.save):
             substitutes[function] = self._redirected(function, "filepath", "export_dir", saves=True)
@@ -1010,6 +1105,7 @@ class Watch:
             for _ in range(0, PATIENCE, self.feed.steps):
                 if not training.skipped or training.skipped < training.steps:
                     break
+                training.more += self.feed.steps
                 real(model, **{**values, "callbacks": [self._meter(training)], "validation_data": None})
         return history
 
@@ -1705,6 +1801,7 @@ class Examination:
             "data": training.data,
             "steps": training.steps,
             "skipped": None if training.source == "loop" else training.skipped,
+            "more": training.more,
             "losses": training.losses,
             # The same step of every run, also where one had to go on.
             "loss": training.losses[: self._feed.steps][-1] if training.losses else None,
@@ -1785,7 +1882,7 @@ def noting(troubles: list[dict[str, Any]], stage: str) -> Iterator[None]:
     """Note an exception and go on."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001  (whatever the user's program raises is a result)
+    except (Exception, OtherKeras) as error:  # noqa: BLE001  (whatever the user's program raises is a result)
         traceback.print_exc()
         troubles.append(trouble(error, stage, ()))
 
@@ -1818,6 +1915,7 @@ def run_once(job: Mapping[str, Any], run: Mapping[str, Any], framework: Framewor
     recorder = Recorder(framework.tf, framework.keras)
     overlay.install()
     watch.install(run["replacement"])
+    Guard(framework).install()
     if job["audit"]:
         recorder.start(functools.partial(own_name, job))
         recorder.install()
@@ -1833,6 +1931,8 @@ def run_once(job: Mapping[str, Any], run: Mapping[str, Any], framework: Framewor
             given = [thing for thing in flatten(program.run()) if framework.is_model(thing)]
     except Enough:
         stopped = True
+    except OtherKeras as error:
+        failed = {**trouble(error, watch.stage, job["roots"]), "kind": "keras", "text": str(error)}
     except WrongTarget as error:
         failed = {"kind": "target", "text": str(error), "where": None, "stage": "looking for the target"}
     except SystemExit as error:
@@ -1915,7 +2015,7 @@ class Makers:
     def _call(self, module: str, name: str) -> None:
         self.called.append((module, name))
         self._framework.seed()
-        with contextlib.suppress(Exception, Enough), self._reach.watching():
+        with contextlib.suppress(Exception, Enough, OtherKeras), self._reach.watching():
             made = getattr(sys.modules[module], name)()
             for thing in flatten(made):
                 if self._framework.is_model(thing) and not held(thing, self._models):
@@ -1923,11 +2023,11 @@ class Makers:
 
 
 def other_keras(framework: Framework) -> str | None:
-    """Where no model was found: does the program make those of the other Keras?"""
+    """Where no model was found: does the program make those of another copy of Keras?"""
     if framework.generation == "2" and hasattr(sys.modules.get("keras"), "DTypePolicy"):
-        return "the program uses the package `keras`, which is Keras 3 here: run it with --keras 3"
+        return told_of("keras", framework)
     if framework.generation == "3" and "tf_keras" in sys.modules:
-        return "the program uses the package `tf_keras`, which is Keras 2: run it with --keras 2"
+        return told_of("tf_keras", framework)
     return None
 
 
@@ -1983,7 +2083,7 @@ class Host:
             file.write(json.dumps({"event": event, **facts}) + "\n")
 
     def framework(self) -> Framework:
-        """The Keras that the flag, else the program, asks for."""
+        """The Keras that is demanded, else the one that the project speaks for or the program's imports ask for."""
         target, roots = self._job["target"], self._job["roots"]
         overlay = Overlay(self._job["runs"][0]["texts"])
         start = target.get("file")
@@ -1992,7 +2092,7 @@ class Host:
             files = [os.path.join(root, *parts_) + end for root in roots for end in (".py", os.sep + "__init__.py")]
             start = next((file for file in files if os.path.isfile(file)), None)
         trees = project_sources(start, roots, overlay) if start is not None else iter(())
-        return Framework(self._job["keras"], generation_of(trees))
+        return Framework(self._job["keras"], generation_of(trees), self._job["likely"])
 
     def run(self) -> None:
         """All runs, then the comparison of the two in float32."""
@@ -2007,7 +2107,7 @@ class Host:
             outcome = self._isolated(index, framework, builders)
             done[run["label"]] = outcome
             self.tell("run", label=run["label"], **outcome)
-            if outcome["trouble"] is not None and outcome["trouble"]["kind"] in ("target", "internal"):
+            if outcome["trouble"] is not None and outcome["trouble"]["kind"] in ("target", "internal", "keras"):
                 return
             if builders is None:
                 builders = outcome["builders"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mplint.project.naming import name_of
 from mplint.verify.audit import Tally, Verdict
 from mplint.verify.results import (
     AFTER,
@@ -44,12 +45,16 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """`faults` refute, `doubts` leave it open, `notes` are worth knowing; `unreached` rewritten rows prove nothing."""
+    """`faults` refute, `doubts` leave it open, `notes` are worth knowing; `unreached` rewritten rows prove nothing.
+
+    Rewritten files that the program does not load (`unused`) are no part of what is proved.
+    """
 
     faults: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    unreached: tuple[tuple[Path, tuple[tuple[int, int], ...]], ...] = ()
+    unreached: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -61,10 +66,15 @@ class Judgement:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the outcome is what it is."""
-        open_places = tuple(
-            f"{path.name}: the rewritten {rows_in_words(rows)} did not run" for path, rows in self.unreached
-        )
+        open_places = tuple(f"{name}: the rewritten {rows_in_words(rows)} did not run" for name, rows in self.unreached)
         return self.faults or (*self.doubts, *open_places)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what was left out."""
+        if not self.unused:
+            return self.notes
+        return (*self.notes, f"changed, but not loaded by the program, and so not proved: {', '.join(self.unused)}")
 
 
 def judge_program(evidence: Evidence) -> Judgement:
@@ -90,8 +100,10 @@ def judge_program(evidence: Evidence) -> Judgement:
     return Judgement(tuple(faults), _once(doubts), tuple(notes))
 
 
-def judge_rewrite(evidence: Evidence, *, leaves_half: bool = False, exact: bool = True) -> Judgement:
-    """A rewritten program beside the original.
+def judge_rewrite(
+    evidence: Evidence, *, leaves_half: bool = False, exact: bool = True, root: Path = Path()
+) -> Judgement:
+    """A rewritten program beside the original; files are named from `root` on.
 
     With `leaves_half` some outputs are known to stay in half precision (their findings were not to be fixed). `exact`
     demands that both train to the same bits in float32.
@@ -120,12 +132,14 @@ def judge_rewrite(evidence: Evidence, *, leaves_half: bool = False, exact: bool 
         doubts += _model_doubts(model)
     if not faults_ and (after is None or after.models):  # else enough is said
         _judge_float32(evidence, exact, faults, doubts, notes)
+    reach = {name_of(path, root): reached for path, reached in (after.reach.items() if after is not None else ())}
+    unused = tuple(name for name, reached in reach.items() if not reached.loaded)
+    if unused and len(unused) == len(reach) and after is not None and after.trouble is None:
+        doubts.append("the program loads no file that the rewrite changed")
     unreached = tuple(
-        (path, reached.unreached)
-        for path, reached in (after.reach.items() if after is not None else ())
-        if reached.unreached
+        (name, reached.unreached) for name, reached in reach.items() if reached.loaded and reached.unreached
     )
-    return Judgement(tuple(faults), _once(doubts), tuple(notes), unreached)
+    return Judgement(tuple(faults), _once(doubts), tuple(notes), unreached, unused)
 
 
 def judge_audit(evidence: Evidence, tally: Tally) -> Judgement:
@@ -142,7 +156,10 @@ def judge_audit(evidence: Evidence, tally: Tally) -> Judgement:
     return Judgement(faults if wrong else (), _once(doubts), notes)
 
 
-_NO_MODEL: Final = "no model was found: name a function that makes one (FILE:factory)"
+NOT_HALF: Final = "no output was in half precision before the rewrite, as the program runs here"
+"""A doubt that other arguments of the program may end."""
+
+_NO_MODEL: Final = "no model was found: `mplint verify FILE:factory` runs a function that makes one"
 
 
 def _once(lines: list[str]) -> tuple[str, ...]:
@@ -160,6 +177,11 @@ def _unfinished(evidence: Evidence) -> Iterator[str]:
 def _run_notes(run: Run) -> Iterator[str]:
     if run.others:
         yield f"not judged, since neither compiled nor trained: {', '.join(run.others)}"
+    for model in run.models:
+        training = model.training
+        if training is not None and training.more and training.skipped != training.steps:
+            why = "all before were skipped, while the loss scale was too large"
+            yield f"`{model.name}` trained {training.more} more steps than asked for: {why}"
     if run.stopped:
         yield "the program was stopped when it had trained long enough"
 
@@ -220,7 +242,7 @@ def _troubles(before: Run | None, after: Run | None) -> tuple[list[str], list[st
     if after is None or after.trouble is None:
         return [], []
     told = in_words(after.trouble)
-    if after.trouble.kind in ("kernel", "target", "internal"):
+    if after.trouble.kind in ("kernel", "keras", "target", "internal"):
         return [], [told]
     if before is None:
         return [], [f"rewritten: {told}"]
@@ -258,7 +280,7 @@ def _judge_outputs(
     elif left:
         notes += left
     elif not healed and before.models and after.models and all(model.outputs for model in before.models):
-        doubts.append("no output was in half precision before the rewrite, as the program runs here")
+        doubts.append(NOT_HALF)
 
 
 def _judge_float32(evidence: Evidence, exact: bool, faults: list[str], doubts: list[str], notes: list[str]) -> None:
@@ -300,7 +322,7 @@ def in_words(trouble: Trouble) -> str:
         case "internal":
             last = trouble.text.strip().splitlines()[-1:]
             return f"mplint's own fault, please report it: {' '.join(last)}"
-        case "target" | "exit" | "died":
+        case "keras" | "target" | "exit" | "died":
             return f"{text}{where}"
         case _:
             return f"{trouble.stage} failed: {text}{where}"

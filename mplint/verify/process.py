@@ -25,6 +25,8 @@ from mplint.verify.target import Target
 
 HARNESS: Final = Path(__file__).with_name("harness.py")
 PROTOCOL: Final = 1
+LEGACY: Final = "TF_USE_LEGACY_KERAS"
+"""Who sets this has chosen a Keras."""
 
 _POLL: Final = 0.05
 _KEPT_LINES: Final = 200
@@ -51,7 +53,8 @@ class Setup:
 class Job:
     """Runs of one program, and the two of them whose weights are compared.
 
-    With `audit` nothing is measured; instead all that the program makes is recorded.
+    The generation `keras` is demanded, but for "auto"; where the code does not import the package `keras`, the `likely`
+    one is taken if it is there. With `audit` nothing is measured; instead all that the program makes is recorded.
     """
 
     target: Target
@@ -59,6 +62,7 @@ class Job:
     runs: tuple[Setup, ...]
     arguments: tuple[str, ...] = ()
     keras: str = "auto"
+    likely: str | None = None
     steps: int = 3
     rows: int = 8
     compare: tuple[str, str] | None = None
@@ -79,6 +83,7 @@ class Job:
             "roots": [str(root) for root in self.roots],
             "arguments": list(self.arguments),
             "keras": self.keras,
+            "likely": None if LEGACY in os.environ else self.likely,
             "steps": self.steps,
             "rows": self.rows,
             "fork": fork,

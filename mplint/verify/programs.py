@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from mplint.source.notebook import SUFFIX as NOTEBOOK
 from mplint.verify.target import Target
 
 MOST_PROGRAMS: Final = 3
@@ -15,7 +16,9 @@ MOST_PROGRAMS: Final = 3
 
 
 def targets_for(path: Path, importers: Callable[[Path], Iterable[Path]]) -> Iterator[Target]:
-    """What to run for a file, the most telling first."""
+    """What to run for a file, the most telling first; a notebook is not run."""
+    if path.suffix == NOTEBOOK:
+        return
     programs = [path] if is_program(path) else []
     others = (other for other in importers(path) if other != path and not _is_test(other) and is_program(other))
     programs += sorted(others, key=lambda other: (not _trains(other), _distance(path, other), other))
@@ -27,7 +30,7 @@ def targets_for(path: Path, importers: Callable[[Path], Iterable[Path]]) -> Iter
 
 def is_program(path: Path) -> bool:
     """Whether a file does something when it is run: it has a `__main__` part, or calls at its top level stand alone."""
-    tree = _tree(path)
+    tree = None if path.suffix == NOTEBOOK else _tree(path)
     return tree is not None and any(_guards_main(node) or _acts(node) for node in tree.body)
 
 

@@ -11,9 +11,19 @@ from typing import IO, Final
 from mplint.errors import MplintError
 from mplint.interpreter.predict import Start, predict
 from mplint.project.modules import Project
+from mplint.project.naming import name_of
+from mplint.source.notebook import SUFFIX as NOTEBOOK
 from mplint.verify import audit
 from mplint.verify.against import file_of
-from mplint.verify.judge import Judgement, Outcome, judge_audit, judge_program, judge_rewrite, rows_in_words
+from mplint.verify.judge import (
+    NOT_HALF,
+    Judgement,
+    Outcome,
+    judge_audit,
+    judge_program,
+    judge_rewrite,
+    rows_in_words,
+)
 from mplint.verify.process import Job, Setup, execute, interpreter, source_roots
 from mplint.verify.programs import targets_for
 from mplint.verify.results import AFTER, AFTER_FLOAT32, BEFORE, BEFORE_FLOAT32, Evidence
@@ -28,7 +38,8 @@ TIMEOUT: Final = 300.0
 class Options:
     """How programs are run, whatever the proof.
 
-    `policy` is set before the program starts and takes the place of every half-precision policy that it sets itself.
+    The generation `keras` is demanded, but for "auto"; `likely` is the one that the project speaks for. `policy` is set
+    before the program starts and takes the place of every half-precision policy that it sets itself.
     """
 
     python: str | None = None
@@ -40,6 +51,7 @@ class Options:
     arguments: tuple[str, ...] = ()
     echo: IO[str] | None = None
     fork: bool = sys.platform == "linux"
+    likely: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +143,8 @@ def compare(
     )
     job = replace(_job(target, runs, options, _roots(root, folder)), compare=(BEFORE_FLOAT32, AFTER_FLOAT32))
     evidence = _execute(job, options, folder)
-    return Proof(target, True, evidence, judge_rewrite(evidence, leaves_half=leaves_half, exact=exact))
+    judgement = judge_rewrite(evidence, leaves_half=leaves_half, exact=exact, root=root.resolve())
+    return Proof(target, True, evidence, judgement)
 
 
 def audit_predictions(target: Target, options: Options, *, project: Project, folder: Path) -> Audited:
@@ -156,23 +169,27 @@ def check_fixes(
     fixes: Mapping[Path, tuple[str, str]],
     *,
     python: str | None = None,
-    keras: str = "auto",
+    keras: Callable[[Path], tuple[str, str | None]] = lambda path: ("auto", None),
     timeout: float = TIMEOUT,
     importers: Callable[[Path], Iterable[Path]] = lambda path: (),
     policies: Mapping[Path, str] | None = None,
     leaves_half: bool = False,
     exact: bool = True,
     steps: int = STEPS,
+    conditions: Mapping[Path, str] | None = None,
 ) -> Verdict:
     """Prove fixes, given as the original and the rewritten text of each file, before they are written.
 
     Programs of the project that reach the rewritten lines are run in `project_root`: a file itself where it is one,
     else one that imports it (`importers`, as `Project.importers`), else the functions of the file that make a model,
-    under the policy that its findings were seen under (`policies`). `timeout` is for each program. All fixes are in
-    place in each run; where a program is refuted, so are the fixes of every file that it reached.
+    under the policy that its findings were seen under (`policies`); `conditions` says where a policy is set that is not
+    always, and `keras` which generation is demanded and which is likely, as `PerFile.to_run_in`. `timeout` is for each
+    program. All fixes are in place in each run; where a program is refuted, so are the fixes of every file that it
+    reached. Notebooks are not run.
     """
-    options = Options(python=python, keras=keras, timeout=timeout, steps=steps)
-    course = _Course(fixes)
+    options = Options(python=python, timeout=timeout, steps=steps)
+    course = _Course(project_root, fixes, conditions or {})
+    texts = {path: pair for path, pair in fixes.items() if path.suffix != NOTEBOOK}
     for path in fixes:
         for target in targets_for(path, importers):
             if course.is_settled(path):
@@ -181,8 +198,8 @@ def check_fixes(
                 continue
             proof = compare(
                 target,
-                fixes,
-                options,
+                texts,
+                _in_generation(options, keras(target.file or path), keras(path)),
                 root=project_root,
                 folder=project_root,
                 assumed=(policies or {}).get(path) if target.imported else None,
@@ -193,14 +210,31 @@ def check_fixes(
     return course.verdict()
 
 
+def _in_generation(options: Options, program: tuple[str, str | None], file: tuple[str, str | None]) -> Options:
+    """With the generation of a program, else that of the file for whose sake it is run."""
+    keras = program[0] if program[0] != "auto" else file[0]
+    return replace(options, keras=keras, likely=program[1] or file[1])
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """Why a program proves nothing of a file, though it ran some of its rewritten places."""
+
+    target: Target
+    reasons: tuple[str, ...]
+    ran: frozenset[tuple[int, int]]
+
+
 class _Course:
     """What the proofs so far say of each file."""
 
-    def __init__(self, paths: Iterable[Path]) -> None:
+    def __init__(self, root: Path, paths: Iterable[Path], conditions: Mapping[Path, str]) -> None:
+        self._root = root
+        self._conditions = conditions
         self._proofs: dict[str, Proof] = {}
         self._open: dict[Path, set[tuple[int, int]] | None] = dict.fromkeys(paths)
         self._faults: dict[Path, tuple[str, ...]] = {}
-        self._doubts: dict[Path, tuple[str, ...]] = {}
+        self._doubts: dict[Path, _Doubt] = {}
 
     def has_run(self, target: Target) -> bool:
         return str(target) in self._proofs and not target.imported
@@ -210,17 +244,21 @@ class _Course:
 
     def take(self, asked: Path, proof: Proof) -> None:
         """Add a proof, run for the sake of one file; others may have been reached on the way."""
-        self._proofs[str(proof.target)] = proof
+        # Another program loads what this one does not.
+        self._proofs[str(proof.target)] = replace(proof, judgement=replace(proof.judgement, unused=()))
         run = proof.evidence.runs.get(AFTER)
         for path in self._open:
             reached = None if run is None else run.reach.get(path.resolve())
-            touched = reached is not None and (not reached.places or len(reached.unreached) < len(reached.places))
+            ran = frozenset(reached.places) - set(reached.unreached) if reached is not None else frozenset()
+            touched = reached is not None and reached.loaded and (bool(ran) or not reached.places)
             failed = path == asked and run is not None and run.trouble is not None
             if proof.judgement.faults and (touched or failed):
                 self._faults[path] = proof.judgement.faults
             elif proof.judgement.faults or proof.judgement.doubts:
-                if touched or path == asked:
-                    self._doubts.setdefault(path, proof.judgement.doubts or proof.judgement.faults)
+                before = self._open[path]
+                if (touched or path == asked) and (before is None or before & ran):
+                    reasons = proof.judgement.doubts or proof.judgement.faults
+                    self._doubts.setdefault(path, _Doubt(proof.target, reasons, ran))
             elif reached is not None:
                 left, before = set(reached.unreached), self._open[path]
                 self._open[path] = left if before is None else left & before
@@ -231,14 +269,26 @@ class _Course:
     def _file(self, path: Path) -> FileVerdict:
         if path in self._faults:
             return FileVerdict(Outcome.REFUTED, self._faults[path])
-        left = self._open[path]
+        left, doubt = self._open[path], self._doubts.get(path)
         if left == set():
             return FileVerdict(Outcome.VERIFIED, ())
-        if left is not None:
-            reasons: tuple[str, ...] = (f"the rewritten {rows_in_words(tuple(sorted(left)))} did not run",)
-        else:
-            reasons = self._doubts.get(path, ("no program of the project runs it",))
-        return FileVerdict(Outcome.INCONCLUSIVE, reasons)
+        reasons: list[str] = []
+        if doubt is not None:
+            reasons += doubt.reasons
+            if NOT_HALF in doubt.reasons and path in self._conditions:
+                reasons.append(self._advice(doubt.target, self._conditions[path]))
+        never = (left or set()) - (doubt.ran if doubt is not None else set())
+        if never:
+            reasons.append(f"the rewritten {rows_in_words(tuple(sorted(never)))} did not run")
+        nothing = "notebooks are not run" if path.suffix == NOTEBOOK else "no program of the project runs it"
+        return FileVerdict(Outcome.INCONCLUSIVE, tuple(reasons) or (nothing,))
+
+    def _advice(self, target: Target, condition: str) -> str:
+        """How to prove what is half precision under a condition alone."""
+        if target.file is None or target.imported:
+            return condition
+        file = name_of(target.file, self._root)
+        return f"{condition}: `mplint verify {file} --against ORIGINAL -- ARGUMENTS` proves it with arguments"
 
 
 def _roots(root: Path, folder: Path) -> tuple[Path, ...]:
@@ -252,6 +302,7 @@ def _job(target: Target, runs: tuple[Setup, ...], options: Options, roots: tuple
         runs=runs,
         arguments=options.arguments,
         keras=options.keras,
+        likely=options.likely,
         steps=options.steps,
         rows=options.rows,
     )

@@ -31,7 +31,8 @@ class Trouble:
     """What stopped the program, or the measuring of one model.
 
     `kind` is "crash", "exit" (it ended itself with an error), "died" (its process ended), "kernel" (TensorFlow has no
-    kernel for the operation on this machine), "target" (there is nothing of that name) or "internal" (mplint's fault).
+    kernel for the operation on this machine), "keras" (it makes models of a Keras that is not watched), "target" (there
+    is nothing of that name) or "internal" (mplint's fault).
     """
 
     kind: str
@@ -68,7 +69,8 @@ class Training:
 
     `source` is what trained: the program's "fit", its "train_on_batch", its own "loop", or the "harness" where the
     program did not train. `loss` is Keras's mean over the first steps. `moved` of `followed` trainable variables
-    changed. `skipped` steps overflowed and lowered the loss scale; in the program's own loop that is not seen.
+    changed. `skipped` steps overflowed and lowered the loss scale; in the program's own loop that is not seen. `more`
+    steps than asked for were trained, since all before were skipped.
     """
 
     source: str
@@ -83,6 +85,7 @@ class Training:
     finite: bool
     scale: float | None
     first_scale: float | None
+    more: int = 0
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Training:
@@ -136,10 +139,14 @@ class ModelRun:
 
 @dataclass(frozen=True)
 class Reached:
-    """The rewritten places of a file, as first and last row, and those that the run did not come to."""
+    """The rewritten places of a file, as first and last row, and those that the run did not come to.
+
+    A file that was not `loaded` is no part of the program, as it ran.
+    """
 
     places: tuple[tuple[int, int], ...]
     unreached: tuple[tuple[int, int], ...]
+    loaded: bool = True
 
 
 @dataclass(frozen=True)
@@ -200,7 +207,7 @@ class Run:
             stopped=data["stopped"],
             policy=data["policy"],
             reach={
-                Path(path): Reached(_spans(reached["places"]), _spans(reached["unreached"]))
+                Path(path): Reached(_spans(reached["places"]), _spans(reached["unreached"]), reached["loaded"])
                 for path, reached in data["reach"].items()
             },
             seconds=data["seconds"],

@@ -47,6 +47,10 @@ def render_verdict(verdict: Verdict, *, color: bool = False, width: int = 100, r
     paper = _Rich(width) if color else _Plain()
     for proof in verdict.proofs:
         _measurements(paper, proof, width, root)
+        if not any(run.models for run in proof.evidence.runs.values()):  # nothing but the heading says what was run
+            for reason in proof.judgement.reasons:
+                paper.line(f"  {reason}")
+            paper.line("")
     for path, of_file in verdict.files.items():
         _conclude(paper, of_file.outcome, f"fixes in {_name(path, root)}", of_file.reasons)
     return paper.text()
@@ -108,7 +112,7 @@ def _measurements(paper: _Plain | _Rich, proof: Proof, width: int, root: Path | 
 
 def _ending(paper: _Plain | _Rich, proof: Proof | Audited, width: int) -> None:
     """Notes, and what a program that failed said last."""
-    for note in proof.judgement.notes:
+    for note in proof.judgement.remarks:
         paper.line(f"note: {note}", "dim")
     if any(run.trouble is not None and run.trouble.kind in ("exit", "died") for run in proof.evidence.runs.values()):
         for line in proof.evidence.output.splitlines()[-_LAST_LINES:]:
@@ -133,7 +137,7 @@ def _head(proof: Proof | Audited) -> dict[str, Any]:
         "target": str(proof.target),
         "outcome": str(proof.outcome),
         "reasons": list(proof.judgement.reasons),
-        "notes": list(proof.judgement.notes),
+        "notes": list(proof.judgement.remarks),
         "versions": None if versions is None else asdict(versions),
     }
 

@@ -144,6 +144,38 @@ def test_what_is_asked_for(train: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert folders == {"root": train.parent, "folder": train.parent}
 
 
+@pytest.mark.parametrize(
+    ("text", "configured", "words", "keras", "likely"),
+    [
+        ("x = 1\n", "", "", "auto", None),
+        ("x = 1\n", 'keras = "2"\n', "", "2", None),
+        ("x = 1\n", 'keras = "2"\n', "--keras auto", "auto", None),
+        ("x = 1\n", 'keras = "2"\nper-file-keras = { "*.py" = "3" }\n', "", "3", None),
+        ("x = 1\n", 'per-file-keras = { "*.py" = "3" }\n', "--keras 2", "2", None),
+        ("from tensorflow.keras.mixed_precision import experimental\n", "", "", "auto", "2"),
+        ("from tensorflow.keras import ops\n", "", "", "auto", "3"),
+        ("from tensorflow.keras import ops\n", "", "--keras 2", "2", None),
+    ],
+)
+def test_the_generation_is_what_config_says(
+    train: Path, monkeypatch: pytest.MonkeyPatch, text: str, configured: str, words: str, keras: str, likely: str | None
+) -> None:
+    asked = play(monkeypatch, Judgement())
+    train.write_text(text)
+    (train.parent / "mplint.toml").write_text(configured)
+    assert run("train.py", *words.split()).exit_code == 0
+    ((_, options, _),) = asked
+    assert (options.keras, options.likely) == (keras, likely)
+
+
+def test_a_module_of_another_place_has_the_configured_generation(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = play(monkeypatch, Judgement())
+    (train.parent / "mplint.toml").write_text('keras = "2"\n')
+    assert run("elsewhere:build").exit_code == 0
+    ((_, options, _),) = asked
+    assert (options.keras, options.likely) == ("2", None)
+
+
 def test_against(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = play(monkeypatch, Judgement())
     (train.parent / "old.py").write_text("x = 0\n")

@@ -85,13 +85,14 @@ def test_lines_that_run_are_noted(tmp_path: Path) -> None:
     after = "def f(x):\n    if x:\n        return 10\n    return 20\n"
     overlay = harness.Overlay({str(path): after})
     reach = harness.Reach(overlay, {str(path): before}, {str(path): after})
+    assert reach.report()[str(path)]["loaded"] is False
     code = overlay.code(str(path))
     assert code is not None
     space: dict[str, Any] = {}
     with reach.watching():
         exec(code, space)
         assert space["f"](True) == 10
-    assert reach.report() == {str(path): {"places": [(3, 3), (4, 4)], "unreached": [(4, 4)]}}
+    assert reach.report() == {str(path): {"loaded": True, "places": [(3, 3), (4, 4)], "unreached": [(4, 4)]}}
     assert sys.gettrace() is None or "coverage" in sys.modules or "pydevd" in sys.modules
 
 

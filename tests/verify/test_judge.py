@@ -85,6 +85,13 @@ def alone(run: Run) -> Evidence:
 class TestProgram:
     """A program as it is."""
 
+    def test_more_steps_than_asked_for(self) -> None:
+        judgement = judge_program(alone(trained(steps=6, skipped=3, more=3)))
+        assert judgement.notes == (
+            "`net` trained 3 more steps than asked for: all before were skipped, while the loss scale was too large",
+        )
+        assert not judge_program(alone(trained(steps=6, skipped=6, more=3))).notes
+
     def test_a_good_one(self) -> None:
         assert judge_program(alone(RUN)).outcome is Outcome.VERIFIED
 
@@ -121,7 +128,10 @@ class TestProgram:
         ("run", "told"),
         [
             (replace(RUN, trouble=CRASH), "running the program failed: ValueError: no"),
-            (replace(RUN, models=()), "no model was found: name a function that makes one (FILE:factory)"),
+            (
+                replace(RUN, models=()),
+                "no model was found: `mplint verify FILE:factory` runs a function that makes one",
+            ),
             (replace(RUN, models=(), hint="run it with --keras 2"), "run it with --keras 2"),
             (replace(RUN, models=(replace(MODEL, training=None),)), "`net` could not be trained"),
             (replace(RUN, models=(replace(MODEL, outputs=()),)), "`net` gives nothing whose dtype could be seen"),
@@ -245,9 +255,18 @@ class TestRewrite:
 
     def test_rows_that_did_not_run(self) -> None:
         after = replace(RUN, reach={FILE: Reached(((3, 3), (7, 9)), ((7, 9),))})
-        judgement = judge_rewrite(pair(halved("digit"), after))
+        judgement = judge_rewrite(pair(halved("digit"), after), root=Path("/"))
         assert judgement.outcome is Outcome.INCONCLUSIVE
-        assert judgement.reasons == ("model.py: the rewritten rows 7-9 did not run",)
+        assert judgement.reasons == ("project/model.py: the rewritten rows 7-9 did not run",)
+
+    def test_files_that_are_not_loaded(self) -> None:
+        reached, other = Reached(((3, 3),), ()), Reached(((6, 6),), ((6, 6),), loaded=False)
+        after = replace(RUN, reach={FILE: reached, FILE.with_name("test_net.py"): other})
+        judgement = judge_rewrite(pair(halved("digit"), after), root=FILE.parent)
+        assert judgement.outcome is Outcome.VERIFIED
+        assert judgement.remarks == ("changed, but not loaded by the program, and so not proved: test_net.py",)
+        none = judge_rewrite(pair(halved("digit"), replace(RUN, reach={FILE: other})))
+        assert none.reasons == ("the program loads no file that the rewrite changed",)
 
     def test_a_time_out_after_a_fault(self) -> None:
         evidence = Evidence(runs={AFTER: halved("digit")}, timed_out=True, unfinished=BEFORE, seconds=60.0)

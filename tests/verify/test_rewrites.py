@@ -47,7 +47,8 @@ def check(root: Path, *replacements: tuple[str, str], keras: str = "3", **option
         after = after.replace(old, new)
     fixes = {model: (before, after)}
     policies = {model: "mixed_float16"}
-    return check_fixes(root, fixes, keras=keras, importers=importers, policies=policies, timeout=120, **options)  # type: ignore[arg-type]
+    options.update(keras=lambda path: (keras, None), importers=importers, policies=policies, timeout=120)
+    return check_fixes(root, fixes, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("keras", ["2", "3"])

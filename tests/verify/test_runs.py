@@ -62,15 +62,19 @@ def test_what_is_wrong_is_refuted(proof_of: RunsProgram, keras: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "told"),
+    ("ending", "likely", "told"),
     [
-        ("crash", "KeyError: 'no such thing' (ending.py:22)"),
-        ("exit", "the program ended itself and said it cannot go on (ending.py:24)"),
-        ("vanish", "ended with status 0 before it was done"),
+        ("crash", None, "KeyError: 'no such thing' (ending.py:22)"),
+        ("exit", "2", "the program ended itself and said it cannot go on (ending.py:24)"),
+        ("vanish", "3", "ended with status 0 before it was done"),
     ],
 )
-def test_a_program_that_fails_is_inconclusive(proof_of: RunsProgram, ending: str, told: str) -> None:
-    proof = proof_of("ending.py", ending)
+def test_a_program_that_fails_is_inconclusive(
+    proof_of: RunsProgram, ending: str, likely: str | None, told: str
+) -> None:
+    proof = proof_of("ending.py", ending, likely=likely)
+    assert proof.evidence.versions is not None
+    assert likely in (None, proof.evidence.versions.generation)
     assert proof.outcome is Outcome.INCONCLUSIVE
     assert told in proof.judgement.doubts[0]
 
@@ -188,3 +192,25 @@ def test_an_interpreter_without_keras_2(proof_of: RunsProgram, tmp_path: Path, m
     monkeypatch.setenv("PYTHONPATH", os.fspath(hidden.parent))
     with pytest.raises(MplintError, match="pip install tf-keras"):
         proof_of("ending.py", keras="2")
+
+
+@pytest.mark.parametrize(("package", "keras", "told"), [("keras", "2", "3 here"), ("tf_keras", "3", "2 here")])
+def test_the_other_keras_is_refused_before_it_trains(
+    proof_of: RunsProgram, here: Path, monkeypatch: pytest.MonkeyPatch, package: str, keras: str, told: str
+) -> None:
+    monkeypatch.chdir(here)
+    proof = proof_of("other_keras.py", package, keras=keras)
+    assert proof.outcome is Outcome.INCONCLUSIVE
+    assert proof.judgement.doubts == (
+        f"the program uses the package `{package}`, which is Keras {told}: run it with --keras {told[0]} "
+        "(other_keras.py:17)",
+    )
+    assert (here / "started.txt").exists()
+    assert not (here / "went_on.txt").exists()
+    assert not (here / "model.keras").exists()
+
+
+def test_both_keras_may_be_imported(proof_of: RunsProgram) -> None:
+    proof = proof_of("both_keras.py")
+    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert models(proof)["model"].policy == "float32"

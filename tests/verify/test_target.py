@@ -112,3 +112,21 @@ def test_against_a_file_and_a_tree(tmp_path: Path) -> None:
         changed_texts(by_file, new / "pkg" / "a.py", root=new, roots=(new,))
     with pytest.raises(MplintError, match="lies in no file"):
         changed_texts(Target(module="elsewhere", factory="f"), old / "pkg" / "a.py", root=new, roots=(new,))
+
+
+def test_a_tree_is_compared_with_the_folder_that_it_was(tmp_path: Path) -> None:
+    old, new = tmp_path / "original", tmp_path / "mine"
+    for folder, text in ((old, "x = 1\n"), (new, "x = 2\n")):
+        folder.mkdir()
+        (folder / "train.py").write_text(text)
+    target = Target(file=new / "train.py")
+    changed = {new / "train.py": ("x = 1\n", "x = 2\n")}
+    assert changed_texts(target, old, root=tmp_path, roots=(tmp_path, new)) == changed
+    whole = tmp_path / "before"
+    (whole / "mine").mkdir(parents=True)
+    (whole / "mine" / "train.py").write_text("x = 0\n")
+    (whole / "train.py").write_text("x = 1\n")
+    outer = {new / "train.py": ("x = 0\n", "x = 2\n")}
+    assert changed_texts(target, whole, root=tmp_path, roots=(tmp_path, new)) == outer
+    with pytest.raises(MplintError, match=r"nothing differs from it, file by file beside .*mine"):
+        changed_texts(target, new, root=tmp_path, roots=(tmp_path, new))
