@@ -65,7 +65,9 @@ from mplint.interpreter.values import (
     choice,
     derived,
     is_member,
+    models_behind,
     options,
+    predicted,
 )
 
 if TYPE_CHECKING:
@@ -720,7 +722,7 @@ def _subscript(m: Machine, frame: Frame, node: cst.Subscript) -> Value:
                 m.evaluate(frame, element.slice.value)
         if isinstance(value, Tensor):
             return tensors.part_of(m, value, place)
-        return value if isinstance(value, (Array, Api, Class)) else UNKNOWN
+        return value if isinstance(value, (Array, Api, Class)) else predicted(models_behind(value))
     inner = node.slice[0].slice
     if type(inner) is cst.Slice:
         bounds = [
