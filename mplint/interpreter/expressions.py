@@ -409,6 +409,9 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         except (NotKnown, TypeError):
             if versions.varies(m, left) or versions.varies(m, right):
                 return versions.binary(m, name, left, right, place)
+    counted = _of_length(name, left, right)
+    if counted is not None:
+        return counted
     if name in ("Equal", "NotEqual"):
         same = _same(m, left, right)
         if same is not None:
@@ -423,6 +426,29 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
     return candidates.through(right, unknown, lambda value: binary(m, name, left, value, place))
 
 
+def _of_length(name: str, left: Value, right: Value) -> Value | None:
+    """What a comparison of `len(x)` says of whether `x` is true; None for any other comparison."""
+    if isinstance(left, Const):
+        return _of_length(_MIRRORED.get(name, name), right, left) if isinstance(right, Unknown) else None
+    match left, right:
+        case Unknown(symbol=Symbol(parts=("len", Symbol() as counted))), Const(value=int(bound)):
+            full = derived("bool", Unknown(counted))
+            if (name, bound) in _EMPTY or (name, bound) in _NOT_EMPTY:
+                return full if (name, bound) in _NOT_EMPTY else derived("not", full)
+            if name in ("Equal", "GreaterThan", "GreaterThanEqual") and bound > 0:
+                return derived("and", full, derived(name, left, right))
+    return None
+
+
+_NOT_EMPTY: Final = (("GreaterThan", 0), ("GreaterThanEqual", 1), ("NotEqual", 0))
+_EMPTY: Final = (("Equal", 0), ("LessThan", 1), ("LessThanEqual", 0))
+"""Comparisons of a length that tell whether there is anything."""
+_MIRRORED: Final = {
+    "GreaterThan": "LessThan",
+    "GreaterThanEqual": "LessThanEqual",
+    "LessThan": "GreaterThan",
+    "LessThanEqual": "GreaterThanEqual",
+}
 _COMPARED: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
 _COMPARABLE: Final = (Tuple, List, Dict, Const, Range, Instance)
 _OF_SETS: Final = {

@@ -182,6 +182,45 @@ def test_options_that_exclude_each_other(guard: str) -> None:
     assert policies(source) == {"mixed_float16", "float32"}
 
 
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("found", "len(found) > 0"),
+        ("found", "0 != len(found)"),
+        ("len(found)", "bool(found)"),
+        ("count", "1 <= count"),
+        ("not len(found) == 0", "found"),
+        ("len(found) > 1", "len(found) > 1 and found"),
+        ("found and len(found) >= 2", "2 <= len(found)"),
+        ("amp and found", "all([amp, found])"),
+        ("any((amp, found))", "amp or found"),
+        ("any(word in sys.argv for word in ('--amp', '--half'))", "'--amp' in sys.argv or '--half' in sys.argv"),
+    ],
+)
+def test_a_question_that_is_asked_in_two_ways_has_one_answer(first: str, again: str) -> None:
+    source = (
+        f"{PRELUDE}import glob\nfound = glob.glob('*')\ncount = len(found)\nhead = 'fine'\n"
+        f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\nif not ({again}):\n    head = 'unlike'\n"
+    )
+    assert ("mixed_float16", "unlike") not in policies_with("head", source)
+    assert policies(source) == {"mixed_float16", "float32"}
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [("found", "len(found) > 1"), ("len(found) > 1", "len(found) > 2"), ("any([amp, found])", "all([amp, found])")],
+)
+def test_questions_that_are_like_each_other_have_answers_of_their_own(first: str, again: str) -> None:
+    source = (
+        f"{PRELUDE}import glob\nfound = glob.glob('*')\nhead = 'fine'\n"
+        f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\n"
+        f"    if not ({again}):\n        head = 'unlike'\n"
+    )
+    program, found = worlds("3", main=source)
+    frame = program.module_frame(ROOT / "main.py")
+    assert any("unlike" in str(plain(world, dict(world.bindings(frame))["head"])) for world in found)
+
+
 OPTIONS = """
 import argparse, sys
 import keras
