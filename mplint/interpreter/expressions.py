@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from mplint.interpreter import candidates, containers, mappings, namespaces, objects, sequences, strings, versions
+from mplint.interpreter import (
+    candidates,
+    containers,
+    mappings,
+    namespaces,
+    objects,
+    questions,
+    sequences,
+    strings,
+    versions,
+)
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import (
     class_attribute,
@@ -409,9 +419,9 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         except (NotKnown, TypeError):
             if versions.varies(m, left) or versions.varies(m, right):
                 return versions.binary(m, name, left, right, place)
-    counted = _of_length(name, left, right)
-    if counted is not None:
-        return counted
+    asked = questions.about_a_number(name, left, right)
+    if asked is not None:
+        return asked
     if name in ("Equal", "NotEqual"):
         same = _same(m, left, right)
         if same is not None:
@@ -426,29 +436,6 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
     return candidates.through(right, unknown, lambda value: binary(m, name, left, value, place))
 
 
-def _of_length(name: str, left: Value, right: Value) -> Value | None:
-    """What a comparison of `len(x)` says of whether `x` is true; None for any other comparison."""
-    if isinstance(left, Const):
-        return _of_length(_MIRRORED.get(name, name), right, left) if isinstance(right, Unknown) else None
-    match left, right:
-        case Unknown(symbol=Symbol(parts=("len", Symbol() as counted))), Const(value=int(bound)):
-            full = derived("bool", Unknown(counted))
-            if (name, bound) in _EMPTY or (name, bound) in _NOT_EMPTY:
-                return full if (name, bound) in _NOT_EMPTY else derived("not", full)
-            if name in ("Equal", "GreaterThan", "GreaterThanEqual") and bound > 0:
-                return derived("and", full, derived(name, left, right))
-    return None
-
-
-_NOT_EMPTY: Final = (("GreaterThan", 0), ("GreaterThanEqual", 1), ("NotEqual", 0))
-_EMPTY: Final = (("Equal", 0), ("LessThan", 1), ("LessThanEqual", 0))
-"""Comparisons of a length that tell whether there is anything."""
-_MIRRORED: Final = {
-    "GreaterThan": "LessThan",
-    "GreaterThanEqual": "LessThanEqual",
-    "LessThan": "GreaterThan",
-    "LessThanEqual": "GreaterThanEqual",
-}
 _COMPARED: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
 _COMPARABLE: Final = (Tuple, List, Dict, Const, Range, Instance)
 _OF_SETS: Final = {
@@ -550,6 +537,10 @@ def compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> V
     if isinstance(left, Choice) and not isinstance(right, Choice):
         return choice([compare(m, name, option, right, place) for option in left.options])
     match name:
+        case "Is" | "IsNot" if right in (TRUE, FALSE):
+            if questions.is_question(left):
+                return left if (name == "Is") is (right == TRUE) else _negated(m, left)
+            return binary(m, "Equal" if name == "Is" else "NotEqual", left, right, place)
         case "Is" | "IsNot":
             same = _identical(m, left, right)
             if same is None and (is_member(left) or is_member(right)):
@@ -572,6 +563,9 @@ def compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> V
 
 def _membership(m: Machine, left: Value, right: Value, place: Place) -> Value:
     """The unknown `left in right`: a container that is written out here is the same each time."""
+    if right == environment.ENVIRON:
+        given = environment.get(m, Arguments((left,)), place)
+        return _negated(m, compare(m, "Is", given, NONE, place))
     named: Value = derived("in", left, right)
     if isinstance(left, Unknown) and left.symbol is not None:
         listed: tuple[Value, ...] = ()

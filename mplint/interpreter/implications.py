@@ -130,6 +130,12 @@ def _outcome(symbol: Symbol, facts: Facts, values: Mapping[Symbol, object]) -> b
             found = _equal(left, right, facts, values)
             if found is not None:
                 return found
+        case ("is", inner, Const(value=None)):
+            held = values.get(inner) if isinstance(inner, Symbol) else None
+            if held is not None:
+                return held == Const(None)
+            if _truth(inner, facts, values):
+                return False
         case _:
             pass
     value = values.get(symbol)

@@ -200,11 +200,11 @@ def derived(kind: str, *parts: object) -> Unknown:
     return Unknown(Symbol(*symbols)) if size <= _MAX_SYMBOL else _nameless(kind, parts)
 
 
-_ASKING: Final = frozenset(
+ASKING: Final = frozenset(
     {"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual", "is", "in", "not", "bool",
      "isinstance", "callable", "hasattr"}
 )  # fmt: skip
-"""What gives a condition: two of those that are made from the same predictions may differ."""
+"""The kinds of symbols that are questions: their values are True and False."""
 _PREDICTED: Final = "predicted"
 
 
@@ -221,7 +221,7 @@ def models_behind(value: Value) -> Iterator[Instance]:
         kind, *parts = stack.pop().parts
         if kind == _PREDICTED:
             yield from (part for part in parts if isinstance(part, Instance))
-        elif kind not in _ASKING:
+        elif kind not in ASKING:
             stack.extend(part for part in _contents(kind, parts) if isinstance(part, Symbol))
 
 
@@ -231,8 +231,8 @@ def _contents(kind: object, parts: Sequence[object]) -> Sequence[object]:
 
 
 def _nameless(kind: str, parts: tuple[object, ...]) -> Unknown:
-    if kind in _ASKING:
-        return UNKNOWN
+    if kind in ASKING:
+        return UNKNOWN  # two questions about the same predictions may have different answers
     return predicted(
         model for part in _contents(kind, parts) if isinstance(part, Unknown) for model in models_behind(part)
     )

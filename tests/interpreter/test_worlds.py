@@ -194,21 +194,44 @@ def test_options_that_exclude_each_other(guard: str) -> None:
         ("found and len(found) >= 2", "2 <= len(found)"),
         ("amp and found", "all([amp, found])"),
         ("any((amp, found))", "amp or found"),
+        ("count >= 2", "not count < 2"),
+        ("2 > count", "not 1 < count"),
+        ("number > 1", "number"),
+        ("number <= 1", "not (number > 1)"),
+        ("amp is True", "amp"),
+        ("not amp", "amp is False"),
+        ("found", "found is not None"),
+        ("os.environ.get('X')", "'X' in os.environ"),
+        ("os.environ.get('X') == '1'", "not 'X' not in os.environ"),
+        ("os.environ.get('X') == '1'", "os.environ.get('X') is not None"),
+        ("apex", "apex is not None"),
         ("any(word in sys.argv for word in ('--amp', '--half'))", "'--amp' in sys.argv or '--half' in sys.argv"),
     ],
 )
 def test_a_question_that_is_asked_in_two_ways_has_one_answer(first: str, again: str) -> None:
     source = (
-        f"{PRELUDE}import glob\nfound = glob.glob('*')\ncount = len(found)\nhead = 'fine'\n"
+        f"{PRELUDE}import glob, os\ntry:\n    import apex\nexcept ImportError:\n    apex = None\n"
+        "found = glob.glob('*')\ncount = len(found)\nnumber = int(os.environ['N'])\nhead = 'fine'\n"
         f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\nif not ({again}):\n    head = 'unlike'\n"
+        "layers.Dense(1)\n"
     )
-    assert ("mixed_float16", "unlike") not in policies_with("head", source)
-    assert policies(source) == {"mixed_float16", "float32"}
+    program, found = worlds("3", main=source)
+    frame = program.module_frame(ROOT / "main.py")
+    half = [world for world in found if "mixed_float16" in {policy.name for policy in world.policies}]
+    assert half
+    assert not any("unlike" in str(plain(world, dict(world.bindings(frame))["head"])) for world in half)
 
 
 @pytest.mark.parametrize(
     ("first", "again"),
-    [("found", "len(found) > 1"), ("len(found) > 1", "len(found) > 2"), ("any([amp, found])", "all([amp, found])")],
+    [
+        ("found", "len(found) > 1"),
+        ("len(found) > 1", "len(found) > 2"),
+        ("any([amp, found])", "all([amp, found])"),
+        ("found is not None", "found"),
+        ("found is None", "not found == 'x'"),
+        ("len(found) < 2", "not found"),
+    ],
 )
 def test_questions_that_are_like_each_other_have_answers_of_their_own(first: str, again: str) -> None:
     source = (
