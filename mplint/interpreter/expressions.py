@@ -780,6 +780,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
     """`value[index]`."""
     if type(value) is Instance and (isinstance(value.cls, Api) or class_attribute(m, value.cls, "__getitem__") is None):
         value = mappings.view(value)
+    if isinstance(value, (Tuple, List, Dict)) and questions.is_question(index):
+        return _answered(m, value, index, place)
     match value:
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
@@ -834,6 +836,19 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             return versions.apply(m, operator.getitem, (value, index), place, "item")
         case _:
             return derived("item", value, index)
+
+
+def _answered(m: Machine, value: Value, question: Value, place: Place) -> Value:
+    """`{True: a, False: b}[question]`, `(b, a)[question]`: as `a if question else b`."""
+    outcome = truth(m, question)
+    if outcome is not None:
+        return subscript(m, value, Const(outcome), place)
+    values = [subscript(m, value, TRUE, place), subscript(m, value, FALSE, place)]
+    symbol, holds = decisive(question)
+    if symbol is None:
+        return choice(values)
+    m.join_values(values, (symbol,))
+    return m.one_of(values, (symbol,), [{symbol: holds}, {symbol: not holds}])
 
 
 def _made_up(m: Machine, value: Dict, key: Value, found: Value | None, place: Place) -> Value:

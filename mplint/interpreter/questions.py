@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from mplint.interpreter.values import ASKING, Const, Symbol, Unknown, Value, derived
+from mplint.interpreter.values import ASKING, FALSE, TRUE, Const, Symbol, Unknown, Value, derived
 
 
 def is_question(value: Value) -> bool:
     """Whether `value` is an unknown that is True or False, and nothing else."""
-    return isinstance(value, Unknown) and value.symbol is not None and value.symbol.parts[0] in ASKING
+    if not isinstance(value, Unknown) or value.symbol is None:
+        return False
+    is_switch = value.closed and all(candidate.value in (TRUE, FALSE) for candidate in value.candidates)
+    return value.symbol.parts[0] in ASKING or (is_switch and bool(value.candidates))
 
 
 def about_a_number(name: str, left: Value, right: Value) -> Value | None:

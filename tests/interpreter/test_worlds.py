@@ -122,11 +122,19 @@ def test_a_policy_that_is_set_now_and_then() -> None:
 KINDS = """
 class Exact:
     policy = "float32"
+    def asked(self): return self.policy
+    def set_up(self): pass
     def made(self): return "a plain head"
 
-class Fast:
+class Fast(Exact):
     policy = "mixed_float16"
+    def set_up(self): mixed_precision.set_global_policy("mixed_float16")
     def made(self): return "a head in float32"
+
+def made_for(name):
+    if name == "fast":
+        return Fast()
+    return Exact()
 """
 
 
@@ -134,12 +142,24 @@ class Fast:
     "chosen",
     [
         "(Fast if amp else Exact)()",
+        "Fast() if amp else Exact()",
+        "(Exact(), Fast())[amp]",
+        "{True: Fast, False: Exact}[amp]()",
         "{'exact': Exact, 'fast': Fast}[sys.argv[1]]()",
         "{'exact': Exact(), 'fast': Fast()}[sys.argv[1]]",
+        "made_for(sys.argv[1])",
     ],
 )
-def test_one_of_several_objects_is_the_same_for_its_policy_and_for_what_it_makes(chosen: str) -> None:
-    source = f"{PRELUDE}{KINDS}kind = {chosen}\nmixed_precision.set_global_policy(kind.policy)\nmade = kind.made()\n"
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "mixed_precision.set_global_policy(kind.policy)",
+        "mixed_precision.set_global_policy(kind.asked())",
+        "kind.set_up()",
+    ],
+)
+def test_one_of_several_objects_is_the_same_for_its_policy_and_for_what_it_makes(chosen: str, setting: str) -> None:
+    source = f"{PRELUDE}{KINDS}kind = {chosen}\n{setting}\nmade = kind.made()\n"
     assert policies_with("made", source) == {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
 
 
@@ -154,6 +174,15 @@ def test_the_module_that_is_imported_is_the_same_for_its_policy_and_for_what_it_
     }
     expected = {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
     assert policies_with("made", source, **files) == expected
+
+
+@pytest.mark.parametrize(
+    "table", ["(plain, cast)[amp]", "[plain, cast][amp]", "{False: plain, True: cast}[amp]", "(cast, plain)[not amp]"]
+)
+def test_what_a_condition_takes_out_of_a_table_stays_with_it(table: str) -> None:
+    functions = "def plain(): return 'a plain head'\ndef cast(): return 'a head in float32'\n"
+    source = f"{PRELUDE}{functions}{SETTING}layers.Dense(1)\nmade = {table}()\n"
+    assert policies_with("made", source) == {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
 
 
 @pytest.mark.parametrize("put", ["stack.callback(mixed_precision.set_global_policy, 'float32')", "stack.push(back)"])
