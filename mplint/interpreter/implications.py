@@ -54,7 +54,7 @@ def _values(facts: Facts) -> dict[Symbol, object]:
     return {
         other.parts[1]: other.parts[2]
         for other, outcome in facts.items()
-        if outcome and other.parts[0] == "Equal" and isinstance(other.parts[1], Symbol)
+        if outcome and other.parts[0] in ("Equal", "is") and isinstance(other.parts[1], Symbol)
     }
 
 
