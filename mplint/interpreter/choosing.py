@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 def choose(m: Machine, value: Choice, place: Place, *, may_split: bool = True) -> Value:
     """One of several values on which the precision depends; the world may be split where it is not decided."""
+    known = m.program.choices.get(value)
+    if known is not None:
+        decisive, yes, no = known
+        outcome = m.decide(decisive)
+        if outcome is None and m.may_split and may_split:
+            raise Split(decisive)
+        return value if outcome is None else yes if outcome else no
     for position, option in enumerate(value.options[:-1]):
         symbol = Symbol("option", place, position)
         decided = m.decide(symbol)
@@ -40,10 +47,12 @@ def call_each(m: Machine, callees: tuple[Value, ...], run: Callable[[Value], Val
     """Call one of several; where that says which precision is used, another one in each world."""
     if len(callees) < 2:
         return each(m, callees, run)
-    chosen = choose(m, Choice(callees), place, may_split=False)
+    receivers = tuple(map(_receiver, callees))
+    told = Choice(receivers if len(set(receivers)) == len(callees) else callees)
+    chosen = choose(m, told, place, may_split=False)
     if not isinstance(chosen, Choice):
-        narrow(m, Choice(tuple(map(_receiver, callees))), _receiver(chosen))
-        return run(chosen)
+        narrow(m, told, chosen)
+        return run(callees[told.options.index(chosen)])
     results: list[Value] = []
     policies: list[object] = []
 
@@ -55,7 +64,7 @@ def call_each(m: Machine, callees: tuple[Value, ...], run: Callable[[Value], Val
     result = each(m, callees, noted)
     is_precise = any(map(candidates.is_precise, results)) and all(map(candidates.is_plain, results))
     if (is_precise and len(set(results)) > 1) or len(set(policies)) > 1:
-        choose(m, Choice(callees), place)
+        choose(m, told, place)
     return result
 
 

@@ -177,6 +177,38 @@ def test_the_module_that_is_imported_is_the_same_for_its_policy_and_for_what_it_
 
 
 @pytest.mark.parametrize(
+    "chosen",
+    [
+        "kind = Fast() if amp else Exact()",
+        "kind = Exact() if not amp else Fast()",
+        "if amp:\n    kind = Fast()\nelse:\n    kind = Exact()",
+        "kind = made_for_option()",
+    ],
+)
+@pytest.mark.parametrize(
+    "setting", ["mixed_precision.set_global_policy(kind.policy)", "mixed_precision.set_global_policy(kind.asked())"]
+)
+def test_one_of_two_objects_goes_with_the_condition_that_chose_it(chosen: str, setting: str) -> None:
+    function = "def made_for_option():\n    if amp:\n        return Fast()\n    return Exact()\n"
+    source = f"{PRELUDE}{KINDS}{function}{chosen}\n{setting}\nmade = 'cast' if amp else 'plain'\n"
+    assert policies_with("made", source) == {("float32", "plain"), ("mixed_float16", "cast")}
+
+
+def test_objects_that_two_conditions_choose_go_with_neither() -> None:
+    source = (
+        f"{PRELUDE}{KINDS}fast, exact, other = Fast(), Exact(), '--other' in sys.argv\n"
+        "kind = fast if amp else exact\nsecond = fast if other else exact\n"
+        "mixed_precision.set_global_policy(kind.policy)\nmade = 'cast' if other else 'plain'\n"
+    )
+    program, found = worlds("3", main=source)
+    frame = program.module_frame(ROOT / "main.py")
+    half = [world for world in found if world.policies[0].name == "mixed_float16"]
+    made = [str(plain(world, dict(world.bindings(frame))["made"])) for world in half]
+    assert any("plain" in each for each in made)
+    assert any("cast" in each for each in made)
+
+
+@pytest.mark.parametrize(
     "table", ["(plain, cast)[amp]", "[plain, cast][amp]", "{False: plain, True: cast}[amp]", "(cast, plain)[not amp]"]
 )
 def test_what_a_condition_takes_out_of_a_table_stays_with_it(table: str) -> None:
