@@ -274,6 +274,18 @@ def test_a_function_that_sets_the_policy_and_builds_needs_no_way(tmp_path: Path)
     assert reason(finding) == "mixed_float16 is set at main.py:11"
 
 
+def test_the_way_is_one_on_which_the_policy_holds(tmp_path: Path) -> None:
+    """What was made on another way, before the policy was set, has nothing to do with it."""
+    text = f"{NET}\n\nbuild_model(3)\n{SET}def main():\n    return build_model(4)\n\n\nmain()\n"
+    (finding,) = found(tmp_path, {"main.py": text})
+    assert finding.trace == (
+        "main.py:16 sets mixed_float16",
+        "main.py:21 calls main",
+        "main.py:18 calls build_model",
+        "main.py:12 calls head",
+    )
+
+
 def test_another_program_says_nothing_of_the_condition(tmp_path: Path) -> None:
     """In each run of this one the policy is set there, and only one of them keeps it."""
     text = TRAIN.replace(

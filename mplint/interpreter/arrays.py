@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
-from mplint.interpreter.keras import tensors
+from mplint.interpreter.keras import chains, tensors
 from mplint.interpreter.values import UNKNOWN, ApiMethod, Array, Bound, Const, DType, Value
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ def call(m: Machine, path: str, arguments: Arguments) -> Value:
         return DType(named) if named is not None else UNKNOWN
     if name in _OF_NUMBERS and arguments.sure and all(isinstance(value, Const) for value in arguments.values()):
         return Array("float64", True)
+    computed = chains.carried(m, arguments.values())
+    if computed.symbol is not None:
+        return computed
     if name in _MAKERS:
         wanted = arguments.get("dtype", _MAKERS[name])
         if wanted is not None:

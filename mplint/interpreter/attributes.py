@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mplint import keras_api
 from mplint.interpreter import arrays, candidates, choosing, mappings, namespaces, sequences, versions
@@ -174,12 +174,8 @@ def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:
     else:
         if there:
             return True
-        sure = there is False and value.cls.path in _CLOSED
+        sure = there is False and value.cls.path in namespaces.OBJECTS
     return False if sure and not namespaces.is_loose(m, Fields(value)) else None
-
-
-_CLOSED: Final = ("types.SimpleNamespace", "argparse.Namespace")
-"""Library classes whose objects have no attributes but those that the program gives them."""
 
 
 def is_hooked(m: Machine, cls: Class, name: str) -> bool:
@@ -284,7 +280,7 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         if is_closed(value.cls) or namespaces.is_loose(m, Fields(value)):
             return UNKNOWN
         return Bound(value, ApiMethod(name))
-    if value.cls.path in _CLOSED or (mappings.is_of_library(value) and name not in mappings.METHODS):
+    if value.cls.path in namespaces.OBJECTS or (mappings.is_of_library(value) and name not in mappings.METHODS):
         missing = mappings.missing(m, value, name)
         if missing is not None:
             return missing

@@ -10,6 +10,7 @@ from mplint.interpreter.activations import MAX_DEPTH, Activation, Exit
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.frames import Context
 from mplint.interpreter.implications import Facts, in_common
+from mplint.interpreter.keras import chains
 from mplint.interpreter.memo import MAX_CALLS
 from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
@@ -131,10 +132,12 @@ def unseen(m: Machine, callee: Value, arguments: Arguments) -> Value:
         m.escape(value)
     for value in arguments.values():
         _hand_over(m, value)
-    if not isinstance(callee, (Unknown, Api)):
-        return UNKNOWN
-    keywords = [part for key, value in arguments.keywords for part in (key, value)]
-    return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+    if isinstance(callee, (Unknown, Api)) and arguments.sure:
+        keywords = [part for key, value in arguments.keywords for part in (key, value)]
+        named = derived("call", callee, *arguments.args, *keywords)
+        if named.symbol is not None:
+            return named
+    return chains.carried(m, arguments.values())
 
 
 def _hand_over(m: Machine, value: Value) -> None:

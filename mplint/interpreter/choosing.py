@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from mplint.interpreter import candidates
 from mplint.interpreter.activations import Split
+from mplint.interpreter.calls import each
 from mplint.interpreter.candidates import by_rank
-from mplint.interpreter.values import Candidate, Choice, Place, Symbol, Unknown, Value
+from mplint.interpreter.state import POLICY
+from mplint.interpreter.values import Bound, Candidate, Choice, Place, Symbol, Unknown, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 
-def choose(m: Machine, value: Choice, place: Place) -> Value:
-    """One of several values on which the precision depends."""
+def choose(m: Machine, value: Choice, place: Place, *, may_split: bool = True) -> Value:
+    """One of several values on which the precision depends; the world may be split where it is not decided."""
+    known = m.program.choices.get(value)
+    if known is not None:
+        decisive, yes, no = known
+        outcome = m.decide(decisive)
+        if outcome is None and m.may_split and may_split:
+            raise Split(decisive)
+        return value if outcome is None else yes if outcome else no
     for position, option in enumerate(value.options[:-1]):
         symbol = Symbol("option", place, position)
         decided = m.decide(symbol)
         if decided is None:
-            if m.may_split:
+            if m.may_split and may_split:
                 raise Split(symbol)
             return value
         if decided:
@@ -31,6 +41,35 @@ def narrow(m: Machine, value: Choice, chosen: Value) -> None:
     """From here on whatever holds `value` holds `chosen`: what else is done with it belongs to the same world."""
     for cell in m.state.holding(value):
         m.state.set(cell, chosen)
+
+
+def call_each(m: Machine, callees: tuple[Value, ...], run: Callable[[Value], Value], place: Place) -> Value:
+    """Call one of several; where that says which precision is used, another one in each world."""
+    if len(callees) < 2:
+        return each(m, callees, run)
+    receivers = tuple(map(_receiver, callees))
+    told = Choice(receivers if len(set(receivers)) == len(callees) else callees)
+    chosen = choose(m, told, place, may_split=False)
+    if not isinstance(chosen, Choice):
+        narrow(m, told, chosen)
+        return run(callees[told.options.index(chosen)])
+    results: list[Value] = []
+    policies: list[object] = []
+
+    def noted(callee: Value) -> Value:
+        results.append(run(callee))
+        policies.append(m.state.get(POLICY))
+        return results[-1]
+
+    result = each(m, callees, noted)
+    is_precise = any(map(candidates.is_precise, results)) and all(map(candidates.is_plain, results))
+    if (is_precise and len(set(results)) > 1) or len(set(policies)) > 1:
+        choose(m, told, place)
+    return result
+
+
+def _receiver(callee: Value) -> Value:
+    return callee.receiver if isinstance(callee, Bound) else callee
 
 
 def settle(m: Machine, value: Unknown) -> Value:

@@ -60,7 +60,7 @@ HOOKS: Final = frozenset(
 class ClassCode(Code):
     """A class statement."""
 
-    __slots__ = ("body", "decorators", "hooks")
+    __slots__ = ("body", "checks", "decorators", "hooks")
 
     node: cst.ClassDef
 
@@ -74,6 +74,20 @@ class ClassCode(Code):
                 defined.update(name for target in statement.targets for name in target_names(target.target))
         self.hooks = defined & HOOKS
         """What of `HOOKS` it defines."""
+        self.checks = tuple(
+            statement.name.value
+            for statement in self.body
+            if isinstance(statement, cst.FunctionDef) and any(map(_checks_afterwards, statement.decorators))
+        )
+        """Its methods that pydantic runs on an object when that has all of its fields."""
+
+
+def _checks_afterwards(decorator: cst.Decorator) -> bool:
+    """Whether this is `@model_validator(mode="after")`."""
+    node = decorator.decorator
+    if not isinstance(node, cst.Call) or dotted(node.func).rpartition(".")[2] != "model_validator":
+        return False
+    return any(isinstance(arg.value, cst.SimpleString) and arg.value.raw_value == "after" for arg in node.args)
 
 
 class FunctionCode(Code):

@@ -52,6 +52,8 @@ def truth(m: Machine, value: Value) -> bool | None:
     match value:
         case Const(value=constant):
             return bool(constant)
+        case Unknown(symbol=Symbol(parts=("len", Symbol() as counted))):
+            return truth(m, Unknown(counted))
         case Unknown(symbol=symbol):
             decided = m.decide(symbol)
             if decided is None and value.candidates and (known := resolved(m, value)) is not None:
@@ -154,8 +156,8 @@ def decisive(value: Value) -> tuple[Symbol | None, bool]:
         case _:
             pass
     holds = True
-    while symbol is not None and symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
-        holds = holds is (symbol.parts[0] == "bool")
+    while symbol is not None and symbol.parts[0] in ("not", "bool", "len") and isinstance(symbol.parts[1], Symbol):
+        holds = holds is (symbol.parts[0] != "not")
         symbol = symbol.parts[1]
     return symbol, holds
 

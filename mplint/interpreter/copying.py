@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mplint.interpreter.classes import is_closed
+from mplint.interpreter.namespaces import OBJECTS
 from mplint.interpreter.sequences import FACTORY
 from mplint.interpreter.state import MADE
 from mplint.interpreter.values import (
@@ -49,7 +50,7 @@ def _copy(m: Machine, value: Value, place: Place) -> Value:
             return made
         case List():
             return m.new_list(place, m.items(value), value.kind)
-        case Instance(cls=Class() as cls) if is_closed(cls):
+        case Instance(cls=cls) if is_closed(cls) if isinstance(cls, Class) else cls.path in OBJECTS:
             copied = Instance(m.allocate(place, "object"), cls)
             for name, held in m.state.of(value.address).items():
                 if name not in (MADE, "@several"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mplint.interpreter import objects
-from mplint.interpreter.calls import Arguments, call_function, each, unseen
+from mplint.interpreter import choosing, objects
+from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.configuration import commands, tuning
 from mplint.interpreter.keras import library
 from mplint.interpreter.values import (
@@ -60,7 +60,7 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
             return call(m, inner, arguments, place)
         case Choice():
             options = tuple(option for option in callee.options if option != NONE)  # which cannot be called
-            return each(m, options, lambda option: call(m, option, arguments, place))
+            return choosing.call_each(m, options, lambda option: call(m, option, arguments, place), place)
         case _:
             known = tuning.chosen(m, callee, arguments, place)
             return unseen(m, callee, arguments) if known is None else known

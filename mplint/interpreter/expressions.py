@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from mplint.interpreter import candidates, containers, mappings, namespaces, objects, sequences, strings, versions
+from mplint.interpreter import (
+    candidates,
+    containers,
+    mappings,
+    namespaces,
+    objects,
+    questions,
+    sequences,
+    strings,
+    versions,
+)
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import (
     class_attribute,
@@ -65,7 +75,9 @@ from mplint.interpreter.values import (
     choice,
     derived,
     is_member,
+    models_behind,
     options,
+    predicted,
 )
 
 if TYPE_CHECKING:
@@ -407,6 +419,9 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         except (NotKnown, TypeError):
             if versions.varies(m, left) or versions.varies(m, right):
                 return versions.binary(m, name, left, right, place)
+    asked = questions.about_a_number(name, left, right)
+    if asked is not None:
+        return asked
     if name in ("Equal", "NotEqual"):
         same = _same(m, left, right)
         if same is not None:
@@ -522,6 +537,10 @@ def compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> V
     if isinstance(left, Choice) and not isinstance(right, Choice):
         return choice([compare(m, name, option, right, place) for option in left.options])
     match name:
+        case "Is" | "IsNot" if right in (TRUE, FALSE):
+            if questions.is_question(left):
+                return left if (name == "Is") is (right == TRUE) else _negated(m, left)
+            return binary(m, "Equal" if name == "Is" else "NotEqual", left, right, place)
         case "Is" | "IsNot":
             same = _identical(m, left, right)
             if same is None and (is_member(left) or is_member(right)):
@@ -544,6 +563,9 @@ def compare(m: Machine, name: str, left: Value, right: Value, place: Place) -> V
 
 def _membership(m: Machine, left: Value, right: Value, place: Place) -> Value:
     """The unknown `left in right`: a container that is written out here is the same each time."""
+    if right == environment.ENVIRON:
+        given = environment.get(m, Arguments((left,)), place)
+        return _negated(m, compare(m, "Is", given, NONE, place))
     named: Value = derived("in", left, right)
     if isinstance(left, Unknown) and left.symbol is not None:
         listed: tuple[Value, ...] = ()
@@ -720,7 +742,7 @@ def _subscript(m: Machine, frame: Frame, node: cst.Subscript) -> Value:
                 m.evaluate(frame, element.slice.value)
         if isinstance(value, Tensor):
             return tensors.part_of(m, value, place)
-        return value if isinstance(value, (Array, Api, Class)) else UNKNOWN
+        return value if isinstance(value, (Array, Api, Class)) else predicted(models_behind(value))
     inner = node.slice[0].slice
     if type(inner) is cst.Slice:
         bounds = [
@@ -758,6 +780,8 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
     """`value[index]`."""
     if type(value) is Instance and (isinstance(value.cls, Api) or class_attribute(m, value.cls, "__getitem__") is None):
         value = mappings.view(value)
+    if isinstance(value, (Tuple, List, Dict)) and questions.is_question(index):
+        return _answered(m, value, index, place)
     match value:
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
@@ -812,6 +836,19 @@ def subscript(m: Machine, value: Value, index: Value, place: Place) -> Value:
             return versions.apply(m, operator.getitem, (value, index), place, "item")
         case _:
             return derived("item", value, index)
+
+
+def _answered(m: Machine, value: Value, question: Value, place: Place) -> Value:
+    """`{True: a, False: b}[question]`, `(b, a)[question]`: as `a if question else b`."""
+    outcome = truth(m, question)
+    if outcome is not None:
+        return subscript(m, value, Const(outcome), place)
+    values = [subscript(m, value, TRUE, place), subscript(m, value, FALSE, place)]
+    symbol, holds = decisive(question)
+    if symbol is None:
+        return choice(values)
+    m.join_values(values, (symbol,))
+    return m.one_of(values, (symbol,), [{symbol: holds}, {symbol: not holds}])
 
 
 def _made_up(m: Machine, value: Dict, key: Value, found: Value | None, place: Place) -> Value:

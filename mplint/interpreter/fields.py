@@ -16,6 +16,7 @@ from mplint.interpreter.configuration.annotations import kind_of, option
 from mplint.interpreter.values import (
     ABSENT,
     FALSE,
+    NONE,
     UNKNOWN,
     Api,
     Bound,
@@ -164,6 +165,14 @@ def finish(m: Machine, instance: Instance, cls: Class, place: Place) -> None:
     hook = class_attribute(m, cls, "__post_init__") or class_attribute(m, cls, "__attrs_post_init__")
     if hook is not None:
         m.call(Bound(instance, hook), Arguments(), place)
+    told = class_attribute(m, cls, "model_post_init")
+    if told is not None:
+        m.call(Bound(instance, told), Arguments((NONE,)), place)
+    checks = [name for entry in reversed(cls.mro) if isinstance(entry, Class) for name in entry.code.checks]
+    for name in dict.fromkeys(checks):
+        check = class_attribute(m, cls, name)
+        if check is not None:
+            m.call(Bound(instance, check), Arguments(), place)
 
 
 def _passed_perhaps(more: Value | None, name: str, symbol: Symbol, default: Value | None) -> Value:

@@ -75,7 +75,7 @@ def _values(facts: Facts) -> dict[Symbol, object]:
     return {
         other.parts[1]: other.parts[2]
         for other, outcome in facts.items()
-        if outcome and other.parts[0] == "Equal" and isinstance(other.parts[1], Symbol)
+        if outcome and other.parts[0] in ("Equal", "is") and isinstance(other.parts[1], Symbol)
     }
 
 
@@ -151,6 +151,12 @@ def _outcome(symbol: Symbol, facts: Facts, values: Mapping[Symbol, object]) -> b
             found = _equal(left, right, facts, values)
             if found is not None:
                 return found
+        case ("is", inner, Const(value=None)):
+            held = values.get(inner) if isinstance(inner, Symbol) else None
+            if held is not None:
+                return held == Const(None)
+            if _truth(inner, facts, values):
+                return False
         case _:
             pass
     value = values.get(symbol)

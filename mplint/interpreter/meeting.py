@@ -64,6 +64,7 @@ def join(m: Machine, states: list[State], symbols: Sequence[Symbol] = (), first:
             together = _together(condition, first, contents)
             if together is not None:
                 return together
+            _note(m, merged, condition, *(contents if first else contents[::-1]))
         return _met(m, merged, contents, symbols) if isinstance(merged, Unknown) else merged
 
     joined = join_states(states, merge)
@@ -103,7 +104,18 @@ def one_of(
         if together is not None:
             return together
     result = choice(values)
+    if facts is not None and len(values) == 2:
+        symbol = next((symbol for symbol, held in facts[0].items() if facts[1].get(symbol) is (not held)), None)
+        if symbol is not None:
+            _note(m, result, symbol, *(values if facts[0][symbol] else values[::-1]))
     return _met(m, result, values, symbols) if isinstance(result, Unknown) else result
+
+
+def _note(m: Machine, result: object, symbol: Symbol, yes: object, no: object) -> None:
+    """Note the condition that decides which of two objects something is."""
+    if isinstance(result, Choice) and isinstance(yes, Instance) and isinstance(no, Instance):
+        found = (symbol, yes, no)
+        m.program.choices[result] = found if m.program.choices.get(result, found) == found else None
 
 
 def _by_facts(rows: Sequence[tuple[Facts, Value]]) -> Value | None:

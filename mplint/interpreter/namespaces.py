@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 
+OBJECTS: Final = ("types.SimpleNamespace", "argparse.Namespace")
+"""Library classes whose objects have no attributes but those that the program gives them."""
+
+
 def of_keywords(m: Machine, cls: Api, arguments: Arguments, place: Place) -> Instance:
     """An object whose attributes are what it is given: `SimpleNamespace(…)`, `argparse.Namespace(…)`."""
     made = Instance(m.allocate(place, "object"), cls)

@@ -22,8 +22,10 @@ from mplint.interpreter.values import (
     HALF_POLICIES,
     Address,
     Candidate,
+    Choice,
     Class,
     Const,
+    Instance,
     Place,
     Policy,
     Symbol,
@@ -82,6 +84,11 @@ class Program:
         """Functions that are groups of commands."""
         self.cached: set[cst.CSTNode] = set()
         """Functions that are run once for the same arguments."""
+        self.choices: dict[Choice, tuple[Symbol, Instance, Instance] | None] = {}
+        """What decides which of two objects something is: that where the condition holds, and where it does not.
+
+        None where several conditions do.
+        """
         self.hooks: frozenset[str] = frozenset()
         """Those of `code.HOOKS` that some class of the program defines."""
         self.answers: dict[tuple[Path, object], dict[str, object]] = {}

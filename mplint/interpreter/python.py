@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import math
 from collections.abc import Callable
 from types import NoneType
@@ -499,9 +500,14 @@ def _any_all(name: str) -> Callable[[Machine, Arguments, Place], Value]:
             return TRUE
         if name == "all" and False in outcomes:
             return FALSE
-        if None in outcomes or items.rest is not None:
+        if items.rest is not None:
             return UNKNOWN
-        return Const(name == "all")
+        left = [item for item, outcome in zip(items.items, outcomes, strict=True) if outcome is None]
+        if not left:
+            return Const(name == "all")
+        first, *others = left
+        word = "and" if name == "all" else "or"
+        return functools.reduce(lambda one, other: derived(word, one, other), others, derived("bool", first))
 
     return run
 

@@ -14,7 +14,7 @@ import libcst as cst
 
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Context
-from mplint.interpreter.trace import PolicySet
+from mplint.interpreter.trace import LayerMade, ModelMade, PolicySet
 from mplint.interpreter.values import Place, Policy, Symbol
 from mplint.interpreter.world import World
 from mplint.project.dynamic import files_run_by
@@ -85,6 +85,7 @@ class Reasons:
         self._worlds = worlds
         self._project = project
         self._rows: dict[tuple[Path, Path], Place | None] = {}
+        self._ways: dict[World, dict[tuple[cst.CSTNode, Policy], Context]] = {}
 
     @cached_property
     def _settings(self) -> dict[tuple[Place, str | None], dict[World, Context]]:
@@ -100,7 +101,7 @@ class Reasons:
         """How many calls lead to where the policy is set, and to the place."""
         if not policy.set_by:
             return 0
-        contexts = (self._setting(world, policy, policy.set_by[0])[1], self._way(world, at))
+        contexts = (self._setting(world, policy, policy.set_by[0])[1], self._way(world, policy, at))
         return sum(context.depth for context in contexts if context is not None)
 
     def reason(self, world: World, policy: Policy, at: Place) -> Reason | None:
@@ -110,7 +111,7 @@ class Reasons:
         setter = policy.set_by[0]
         home, context = self._setting(world, policy, setter)
         calls = _calls(context.sites() if context is not None else [])
-        ways = _calls(way.sites() if (way := self._way(world, at)) is not None else [])
+        ways = _calls(way.sites() if (way := self._way(world, policy, at)) is not None else [])
         shared = 0
         while shared < min(len(calls), len(ways)) and calls[shared] is ways[shared]:
             shared += 1
@@ -138,10 +139,14 @@ class Reasons:
         home = world if world in found else next(iter(found), world)
         return home, found.get(home)
 
-    def _way(self, world: World, at: Place) -> Context | None:
-        """The shortest way into the function around `at`."""
+    def _way(self, world: World, policy: Policy, at: Place) -> Context | None:
+        """The shortest way into the function around `at`: of those, where any is known, on which `policy` holds."""
         function = function_around(at)
-        return world.machine.ways.get(function) if function is not None else None
+        if function is None:
+            return None
+        if world not in self._ways:
+            self._ways[world] = _ways_under_policies(world)
+        return self._ways[world].get((function, policy)) or world.machine.ways.get(function)
 
     # -- the condition
 
@@ -202,6 +207,18 @@ def unknown_settings(worlds: Iterable[World]) -> list[Place]:
             if isinstance(event, PolicySet):
                 known[event.place] = known.get(event.place, False) or event.policy.name is not None
     return [place for place, is_known in known.items() if not is_known]
+
+
+def _ways_under_policies(world: World) -> dict[tuple[cst.CSTNode, Policy], Context]:
+    """The shortest ways on which functions make layers or models, under each policy."""
+    found: dict[tuple[cst.CSTNode, Policy], Context] = {}
+    for event in world.trace.events:
+        if isinstance(event, (LayerMade, ModelMade)) and event.policy.set_by:
+            function = function_around(event.place)
+            known = found.get((function, event.policy)) if function is not None else None
+            if function is not None and (known is None or event.context.depth < known.depth):
+                found[function, event.policy] = event.context
+    return found
 
 
 def _calls(sites: Sequence[Place]) -> list[Place]:

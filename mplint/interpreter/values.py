@@ -6,7 +6,7 @@ Values are immutable and hashable.  Whatever the program can mutate (lists, dict
 
 from __future__ import annotations
 
-from collections.abc import Callable, KeysView, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -205,20 +205,61 @@ NEVER: Final = Unknown(Symbol("never"))
 
 
 def derived(kind: str, *parts: object) -> Unknown:
-    """An unknown made from other values by `kind`; it keeps a symbol only while every part has a name."""
+    """An unknown made from other values by `kind`; it keeps a symbol only while every part has a name.
+
+    Beyond that it keeps the models from whose predictions it is computed.
+    """
     symbols: list[object] = [kind]
     size = 1
     for part in parts:
         if isinstance(part, (Unknown, Varying)):
             if part.symbol is None:
-                return UNKNOWN
+                return _nameless(kind, parts)
             symbols.append(part.symbol)
             size += part.symbol.size
         elif isinstance(part, (Const, Api, str)) or is_member(part):
             symbols.append(part)
         else:
-            return UNKNOWN
-    return Unknown(Symbol(*symbols)) if size <= _MAX_SYMBOL else UNKNOWN
+            return _nameless(kind, parts)
+    return Unknown(Symbol(*symbols)) if size <= _MAX_SYMBOL else _nameless(kind, parts)
+
+
+ASKING: Final = frozenset(
+    {"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual", "is", "in", "not", "bool",
+     "isinstance", "callable", "hasattr"}
+)  # fmt: skip
+"""The kinds of symbols that are questions: their values are True and False."""
+_PREDICTED: Final = "predicted"
+
+
+def predicted(models: Iterable[Instance]) -> Unknown:
+    """What is computed from the predictions of `models`; nothing more is known of it."""
+    found = tuple(dict.fromkeys(models))
+    return Unknown(Symbol(_PREDICTED, *found)) if 0 < len(found) <= _MAX_SYMBOL else UNKNOWN
+
+
+def models_behind(value: Value) -> Iterator[Instance]:
+    """The models from whose predictions an unknown is computed."""
+    stack = [value.symbol] if isinstance(value, Unknown) and value.symbol is not None else []
+    while stack:
+        kind, *parts = stack.pop().parts
+        if kind == _PREDICTED:
+            yield from (part for part in parts if isinstance(part, Instance))
+        elif kind not in ASKING:
+            stack.extend(part for part in _contents(kind, parts) if isinstance(part, Symbol))
+
+
+def _contents(kind: object, parts: Sequence[object]) -> Sequence[object]:
+    """What something is made of; which item of it was chosen is another question."""
+    return parts[:1] if kind == "item" else parts
+
+
+def _nameless(kind: str, parts: tuple[object, ...]) -> Unknown:
+    if kind in ASKING:
+        return UNKNOWN  # two questions about the same predictions may have different answers
+    return predicted(
+        model for part in _contents(kind, parts) if isinstance(part, Unknown) for model in models_behind(part)
+    )
 
 
 @immutable()

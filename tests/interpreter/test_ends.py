@@ -137,3 +137,44 @@ inputs = keras.Input((8,))
 model = keras.Model(inputs, keras.ops.{function}(keras.layers.Dense(3)(inputs), axis=-1))
 """
     assert output_dtypes(source, "3") == {"model": [None]}
+
+
+PREDICTING = """
+import numpy as np
+from sklearn.model_selection import train_test_split
+from data import rows, labels
+
+end = keras.Model(inputs, layers.Dense(8)(inputs))
+head = keras.Sequential([keras.Input((8,)), layers.Dense(3, dtype="float32")])
+"""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "end.predict(rows) / np.linalg.norm(rows)",
+        "np.concatenate([end.predict(rows), end.predict(rows)])",
+        "np.array([end.predict(row)[0] for row in rows])",
+        "np.array([end.predict(row)[0] for row in rows], dtype='float32')",
+        "end.predict(rows)[:, :8]",
+        "train_test_split(end.predict(rows), labels)[0]",
+        "tf.data.Dataset.from_tensor_slices((end.predict(rows), labels))",
+        "tf.data.Dataset.from_tensor_slices((end.predict(rows), labels)).batch(32)",
+    ],
+)
+def test_a_model_whose_predictions_are_worked_with_on_the_way_to_another_is_a_step(data: str) -> None:
+    assert faults(f"{PREDICTING}head.fit({data}, labels)") == set()
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        "head.fit(rows, np.concatenate([end.predict(rows), labels]))",
+        "head.fit(rows[np.argmax(end.predict(rows), axis=1)], labels)",
+        "head.fit(rows, labels)\nnp.concatenate([end.predict(rows), rows])",
+        "end.fit(np.concatenate([rows, end.predict(rows)]), labels)",
+        "score = np.mean(end.predict(rows) > labels)\nhead.fit(rows if score else labels, labels)",
+    ],
+)
+def test_predictions_that_are_no_data_of_another_model_make_no_step(used: str) -> None:
+    assert faults(f"{PREDICTING}{used}") == {EndFault.OUTPUT}

@@ -320,6 +320,11 @@ PROGRAMS: dict[str, tuple[str, dict[str, object]]] = {
         "import copy\na = [[1], 2]\nb = copy.copy(a)\nc = copy.deepcopy(a)\na[0].append(3)",
         {"b": [[1, 3], 2], "c": [[1], 2]},
     ),
+    "copies of a namespace": (
+        "import argparse, copy\na = argparse.Namespace(n=1, m=[2])\nb = copy.copy(a)\nc = copy.deepcopy(a)\n"
+        "a.n = 3\na.m.append(4)\nr = (b.n, b.m, c.n, c.m)",
+        {"r": (1, [2, 4], 1, [2])},
+    ),
     "a list that holds itself": ("a = [1]\na.append(a)\nr = (len(a), a[1] is a)\ndel a", {"r": (2, True)}),
     "formats": ("n = 7\nr = f'{n:03d}|{0.5!r:>5}' + '{:.2f} {0}'.format(1)", {"r": ...}),
     "formats that are known": (

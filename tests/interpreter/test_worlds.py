@@ -122,11 +122,19 @@ def test_a_policy_that_is_set_now_and_then() -> None:
 KINDS = """
 class Exact:
     policy = "float32"
+    def asked(self): return self.policy
+    def set_up(self): pass
     def made(self): return "a plain head"
 
-class Fast:
+class Fast(Exact):
     policy = "mixed_float16"
+    def set_up(self): mixed_precision.set_global_policy("mixed_float16")
     def made(self): return "a head in float32"
+
+def made_for(name):
+    if name == "fast":
+        return Fast()
+    return Exact()
 """
 
 
@@ -134,12 +142,24 @@ class Fast:
     "chosen",
     [
         "(Fast if amp else Exact)()",
+        "Fast() if amp else Exact()",
+        "(Exact(), Fast())[amp]",
+        "{True: Fast, False: Exact}[amp]()",
         "{'exact': Exact, 'fast': Fast}[sys.argv[1]]()",
         "{'exact': Exact(), 'fast': Fast()}[sys.argv[1]]",
+        "made_for(sys.argv[1])",
     ],
 )
-def test_one_of_several_objects_is_the_same_for_its_policy_and_for_what_it_makes(chosen: str) -> None:
-    source = f"{PRELUDE}{KINDS}kind = {chosen}\nmixed_precision.set_global_policy(kind.policy)\nmade = kind.made()\n"
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "mixed_precision.set_global_policy(kind.policy)",
+        "mixed_precision.set_global_policy(kind.asked())",
+        "kind.set_up()",
+    ],
+)
+def test_one_of_several_objects_is_the_same_for_its_policy_and_for_what_it_makes(chosen: str, setting: str) -> None:
+    source = f"{PRELUDE}{KINDS}kind = {chosen}\n{setting}\nmade = kind.made()\n"
     assert policies_with("made", source) == {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
 
 
@@ -154,6 +174,47 @@ def test_the_module_that_is_imported_is_the_same_for_its_policy_and_for_what_it_
     }
     expected = {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
     assert policies_with("made", source, **files) == expected
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "kind = Fast() if amp else Exact()",
+        "kind = Exact() if not amp else Fast()",
+        "if amp:\n    kind = Fast()\nelse:\n    kind = Exact()",
+        "kind = made_for_option()",
+    ],
+)
+@pytest.mark.parametrize(
+    "setting", ["mixed_precision.set_global_policy(kind.policy)", "mixed_precision.set_global_policy(kind.asked())"]
+)
+def test_one_of_two_objects_goes_with_the_condition_that_chose_it(chosen: str, setting: str) -> None:
+    function = "def made_for_option():\n    if amp:\n        return Fast()\n    return Exact()\n"
+    source = f"{PRELUDE}{KINDS}{function}{chosen}\n{setting}\nmade = 'cast' if amp else 'plain'\n"
+    assert policies_with("made", source) == {("float32", "plain"), ("mixed_float16", "cast")}
+
+
+def test_objects_that_two_conditions_choose_go_with_neither() -> None:
+    source = (
+        f"{PRELUDE}{KINDS}fast, exact, other = Fast(), Exact(), '--other' in sys.argv\n"
+        "kind = fast if amp else exact\nsecond = fast if other else exact\n"
+        "mixed_precision.set_global_policy(kind.policy)\nmade = 'cast' if other else 'plain'\n"
+    )
+    program, found = worlds("3", main=source)
+    frame = program.module_frame(ROOT / "main.py")
+    half = [world for world in found if world.policies[0].name == "mixed_float16"]
+    made = [str(plain(world, dict(world.bindings(frame))["made"])) for world in half]
+    assert any("plain" in each for each in made)
+    assert any("cast" in each for each in made)
+
+
+@pytest.mark.parametrize(
+    "table", ["(plain, cast)[amp]", "[plain, cast][amp]", "{False: plain, True: cast}[amp]", "(cast, plain)[not amp]"]
+)
+def test_what_a_condition_takes_out_of_a_table_stays_with_it(table: str) -> None:
+    functions = "def plain(): return 'a plain head'\ndef cast(): return 'a head in float32'\n"
+    source = f"{PRELUDE}{functions}{SETTING}layers.Dense(1)\nmade = {table}()\n"
+    assert policies_with("made", source) == {("float32", "a plain head"), ("mixed_float16", "a head in float32")}
 
 
 @pytest.mark.parametrize("put", ["stack.callback(mixed_precision.set_global_policy, 'float32')", "stack.push(back)"])
@@ -180,6 +241,69 @@ def test_options_that_exclude_each_other(guard: str) -> None:
     )
     assert {head for _, head in policies_with("head", source)} == {"float32"}
     assert policies(source) == {"mixed_float16", "float32"}
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("found", "len(found) > 0"),
+        ("found", "0 != len(found)"),
+        ("len(found)", "bool(found)"),
+        ("count", "1 <= count"),
+        ("not len(found) == 0", "found"),
+        ("len(found) > 1", "len(found) > 1 and found"),
+        ("found and len(found) >= 2", "2 <= len(found)"),
+        ("amp and found", "all([amp, found])"),
+        ("any((amp, found))", "amp or found"),
+        ("count >= 2", "not count < 2"),
+        ("2 > count", "not 1 < count"),
+        ("number > 1", "number"),
+        ("number <= 1", "not (number > 1)"),
+        ("amp is True", "amp"),
+        ("not amp", "amp is False"),
+        ("found", "found is not None"),
+        ("os.environ.get('X')", "'X' in os.environ"),
+        ("os.environ.get('X') == '1'", "not 'X' not in os.environ"),
+        ("os.environ.get('X') == '1'", "os.environ.get('X') is not None"),
+        ("apex", "apex is not None"),
+        ("not (number is None or found)", "number is not None"),
+        ("amp and os.environ.get('X') is None", "not os.environ.get('X')"),
+        ("any(word in sys.argv for word in ('--amp', '--half'))", "'--amp' in sys.argv or '--half' in sys.argv"),
+    ],
+)
+def test_a_question_that_is_asked_in_two_ways_has_one_answer(first: str, again: str) -> None:
+    source = (
+        f"{PRELUDE}import glob, os\ntry:\n    import apex\nexcept ImportError:\n    apex = None\n"
+        "found = glob.glob('*')\ncount = len(found)\nnumber = int(os.environ['N'])\nhead = 'fine'\n"
+        f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\nif not ({again}):\n    head = 'unlike'\n"
+        "layers.Dense(1)\n"
+    )
+    program, found = worlds("3", main=source)
+    frame = program.module_frame(ROOT / "main.py")
+    half = [world for world in found if "mixed_float16" in {policy.name for policy in world.policies}]
+    assert half
+    assert not any("unlike" in str(plain(world, dict(world.bindings(frame))["head"])) for world in half)
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("found", "len(found) > 1"),
+        ("len(found) > 1", "len(found) > 2"),
+        ("any([amp, found])", "all([amp, found])"),
+        ("found is not None", "found"),
+        ("len(found) < 2", "not found"),
+    ],
+)
+def test_questions_that_are_like_each_other_have_answers_of_their_own(first: str, again: str) -> None:
+    source = (
+        f"{PRELUDE}import glob\nfound = glob.glob('*')\nhead = 'fine'\n"
+        f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\n"
+        f"    if not ({again}):\n        head = 'unlike'\n"
+    )
+    program, found = worlds("3", main=source)
+    frame = program.module_frame(ROOT / "main.py")
+    assert any("unlike" in str(plain(world, dict(world.bindings(frame))["head"])) for world in found)
 
 
 OPTIONS = """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.trace import ModelUsed
-from mplint.interpreter.values import Instance, Symbol, Tensor, Unknown, Value, alternatives
+from mplint.interpreter.values import Instance, Tensor, Unknown, Value, alternatives, models_behind, predicted
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 _FAR: Final = 64
 """More operations than these are not followed back to the models that they work on."""
-_PREDICTED: Final = "predicted"
 
 
-def predicted(model: Instance) -> Unknown:
-    """What `model.predict(…)` gives."""
-    return Unknown(Symbol(_PREDICTED, model))
+def carried(m: Machine, values: Iterable[Value]) -> Unknown:
+    """What a call gives that is not followed: it may be computed from the predictions that its arguments hold."""
+    return predicted(model for value in values for part in m.parts(value) for model in models_behind(part))
 
 
-def feed(m: Machine, inputs: Iterable[Value]) -> None:
+def feed(m: Machine, inputs: Iterable[Value], by: Instance | None = None) -> None:
     """The results of models that go into another layer or model make those models parts of something larger.
 
-    Also behind operations (`head(tf.concat([encoder(a), encoder(b)], 0))`).
+    Also behind operations (`head(tf.concat([encoder(a), encoder(b)], 0))`).  What the model `by` has predicted itself
+    does not count.
     """
     stack, seen = list(inputs), 0
     while stack and seen < _FAR:
@@ -37,24 +37,16 @@ def feed(m: Machine, inputs: Iterable[Value]) -> None:
                         m.record(ModelUsed(way.made.layer))
                     elif way.made.kind in ("operation", "cast"):
                         stack.extend(way.made.operands)
-            case Unknown(symbol=Symbol() as symbol):
-                for model in _models_in(symbol):
-                    m.record(ModelUsed(model))
+            case Unknown() as unknown:
+                for model in models_behind(unknown):
+                    if model != by:
+                        m.record(ModelUsed(model))
             case _:
                 pass
 
 
-def feed_data(m: Machine, arguments: Arguments) -> None:
+def feed_data(m: Machine, model: Instance, arguments: Arguments) -> None:
     """The same for the data that a method of a model gets."""
     data = arguments.get("x", 0)
     if data is not None:
-        feed(m, m.parts(data))
-
-
-def _models_in(symbol: Symbol) -> Iterator[Instance]:
-    """The models from whose predictions something is computed."""
-    for part in symbol.parts:
-        if isinstance(part, Symbol):
-            yield from _models_in(part)
-        elif isinstance(part, Instance) and symbol.parts[0] == _PREDICTED:
-            yield part
+        feed(m, m.parts(data), model)

@@ -59,6 +59,7 @@ from mplint.interpreter.values import (
     Value,
     derived,
     is_member,
+    predicted,
     variable_dtype,
 )
 from mplint.keras_api import Kind
@@ -141,7 +142,8 @@ def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Pl
     if keras_api.operation(path, m.generation) is None and keras_api.activation_of(path) is None:
         if any(_has_tensor(m, value) for value in arguments.values()):
             return UNKNOWN
-        return derived("call", Api(path), *arguments.args) if arguments.sure and not arguments.keywords else UNKNOWN
+        named = derived("call", Api(path), *arguments.args) if arguments.sure and not arguments.keywords else UNKNOWN
+        return named if named.symbol is not None else chains.carried(m, arguments.values())
     return tensors.apply(m, path, bind(m, path, arguments), place)
 
 
@@ -419,10 +421,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name in training.KEEPS:
             m.record(Kept(receiver))
         if name in training.RUNS:
-            chains.feed_data(m, arguments)
+            chains.feed_data(m, receiver, arguments)
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)
-        return chains.predicted(receiver) if name in training.PREDICTS else UNKNOWN
+        return predicted((receiver,)) if name in training.PREDICTS else UNKNOWN
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
         return UNKNOWN
     if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):

@@ -32,8 +32,8 @@ def is_callable(path: str) -> bool:
 
 
 def is_object(path: str) -> bool:
-    """Whether there certainly is something that is true and not None at `path`."""
-    return is_callable(path) or keras_api.kind(path) is Kind.MODULE
+    """Whether there certainly is something that is true and not None at `path`: a library as a whole is a module."""
+    return "." not in path or is_callable(path) or keras_api.kind(path) is Kind.MODULE
 
 
 def is_known(path: str) -> bool:

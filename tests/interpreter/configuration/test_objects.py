@@ -20,6 +20,11 @@ from tests.interpreter.programs import SETTER, half, policies, variables
          "    def __attrs_post_init__(self):\n        self.b = self.a + 1\nr = attrs.evolve(C(), a=4).b", 5),
         ("from pydantic import BaseModel, Field\nclass C(BaseModel):\n    a: int = 1\n    b: str = Field('x', title='b')\n"
          "    c: str = Field(...)\nc = C(c='z')\nr = (c.a, c.b, c.c, c.model_copy(update={'a': 3}).a)", (1, "x", "z", 3)),
+        ("import pydantic\nclass C(pydantic.BaseModel):\n    a: int = 1\n    b: int = 0\n"
+         "    def model_post_init(self, context):\n        self.b = self.a + 1\n"
+         "    @pydantic.model_validator(mode='after')\n    def twice(self):\n        self.a = self.a * 2\n        return self\n"
+         "    @pydantic.model_validator(mode='before')\n    def early(cls, values):\n        values['a'] = 9\n"
+         "class D(C):\n    pass\nr = (D(a=3).a, D(a=3).b)", (6, 4)),
         ("from dataclasses import dataclass\nfrom typing import ClassVar\n@dataclass\nclass C:\n    a: ClassVar[int] = 1\n"
          "    b: int = 2\nr = (C(5).a, C(5).b)", (1, 5)),
         ("from collections import namedtuple\nC = namedtuple('C', 'a b', defaults=[2])\nc = C(1)\na, b = c\n"
