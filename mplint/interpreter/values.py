@@ -72,7 +72,7 @@ class Symbol:
         if self._subjects is None:
             found = {self: None}
             kind, *operands = self.parts
-            for part in operands if kind in CONNECTIVES else operands[:1] if kind == "Equal" else ():
+            for part in operands if kind in CONNECTIVES else operands[:1] if kind in ("Equal", "is") else ():
                 if type(part) is Symbol:
                     found.update(dict.fromkeys(part.subjects))
             self._subjects = found.keys()

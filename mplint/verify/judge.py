@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mplint.project.naming import name_of
+from mplint.project.naming import Naming
 from mplint.verify.audit import Tally, Verdict
 from mplint.verify.results import (
     AFTER,
@@ -132,7 +132,8 @@ def judge_rewrite(
         doubts += _model_doubts(model)
     if not faults_ and (after is None or after.models):  # else enough is said
         _judge_float32(evidence, exact, faults, doubts, notes)
-    reach = {name_of(path, root): reached for path, reached in (after.reach.items() if after is not None else ())}
+    name = Naming(root, root).file
+    reach = {name(path): reached for path, reached in (after.reach.items() if after is not None else ())}
     unused = tuple(name for name, reached in reach.items() if not reached.loaded)
     if unused and len(unused) == len(reach) and after is not None and after.trouble is None:
         doubts.append("the program loads no file that the rewrite changed")

@@ -11,7 +11,7 @@ from typing import IO, Final
 from mplint.errors import MplintError
 from mplint.interpreter.predict import Start, predict
 from mplint.project.modules import Project
-from mplint.project.naming import name_of
+from mplint.project.naming import Naming
 from mplint.source.notebook import SUFFIX as NOTEBOOK
 from mplint.verify import audit
 from mplint.verify.against import file_of
@@ -287,7 +287,7 @@ class _Course:
         """How to prove what is half precision under a condition alone."""
         if target.file is None or target.imported:
             return condition
-        file = name_of(target.file, self._root)
+        file = Naming(self._root, self._root).file(target.file)
         return f"{condition}: `mplint verify {file} --against ORIGINAL -- ARGUMENTS` proves it with arguments"
 
 
