@@ -5,6 +5,10 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("mplint", deadline=None)  # how long an example takes says nothing on a busy machine
+settings.load_profile("mplint")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups in the same hook
