@@ -8,18 +8,18 @@ import pytest
 
 from mplint.project.naming import Naming
 
-ROOT = Path("/work/mine")
+ROOT = Path("/repo/mine")
 
 
 @pytest.mark.parametrize(
     ("folder", "file", "name"),
     [
-        ("/work/mine", "/work/mine/nets/net.py", "nets/net.py"),
-        ("/work/mine/nets", "/work/mine/nets/net.py", "net.py"),
-        ("/work/mine/nets", "/work/mine/train.py", "../train.py"),
-        ("/work/mine/nets", "/work/else.py", "/work/else.py"),
-        ("/work", "/work/mine/train.py", "mine/train.py"),
-        ("/home", "/work/mine/train.py", "/work/mine/train.py"),
+        ("/repo/mine", "/repo/mine/nets/net.py", "nets/net.py"),
+        ("/repo/mine/nets", "/repo/mine/nets/net.py", "net.py"),
+        ("/repo/mine/nets", "/repo/mine/train.py", "../train.py"),
+        ("/repo/mine/nets", "/repo/else.py", "/repo/else.py"),
+        ("/repo", "/repo/mine/train.py", "mine/train.py"),
+        ("/home", "/repo/mine/train.py", "/repo/mine/train.py"),
     ],
 )
 def test_a_file_is_called_as_one_would_open_it(folder: str, file: str, name: str) -> None:
