@@ -367,10 +367,9 @@ def _end(m: Machine, activation: Activation, code: FunctionCode) -> None:
     m.recursive -= code.calls_itself
     if len(running) == 1:
         m.recursions[code] = m.recursions.get(code, 0) + m.steps - activation.steps
-    if m.steps - activation.steps > _IDLE_STEPS and m.trace.interest == activation.interest:
-        taken = m.steps - activation.steps - activation.idled
-        if taken > _IDLE_STEPS:
-            m.note_idle(code, taken)
+    taken = m.steps - activation.steps - activation.idled
+    if taken > _IDLE_STEPS and m.trace.interest == activation.interest:
+        m.note_idle(code, taken)
     if activation.idled and m.stack:
         m.stack[-1].idled += activation.idled
 
