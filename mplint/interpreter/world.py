@@ -218,9 +218,9 @@ class World:
         return cast(_T, self._told[ask])
 
     @cached_property
-    def calls(self) -> dict[tuple[Place, Context], list[LayerCalled | Returned]]:
+    def calls(self) -> dict[tuple[Place, Context | None], list[LayerCalled | Returned]]:
         """The calls of layers and functions that gave something, by where and in which context."""
-        found: dict[tuple[Place, Context], list[LayerCalled | Returned]] = {}
+        found: dict[tuple[Place, Context | None], list[LayerCalled | Returned]] = {}
         for event in self.trace.events:
             if isinstance(event, (LayerCalled, Returned)):
                 found.setdefault((event.place, event.context), []).append(event)
