@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.keras import models, policies, wrappers
+from mplint.interpreter.keras import models, policies, training, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of, is_hidden
 from mplint.interpreter.trace import (
     Compiled,
@@ -261,7 +261,9 @@ class World:
                     program.parts.add(model.address)
                 case Opened(model=model):
                     program.opened.add(model.address)
-                case Compiled(model=model) | Ran(model=model, method="fit" | "evaluate" | "predict"):
+                case Compiled(model=model):
+                    program.trained.add(model.address)
+                case Ran(model=model, method=method) if method in training.COMPUTES:
                     program.trained.add(model.address)
                 case Escaped(address=address):
                     program.escaped.add(address)
