@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
@@ -33,7 +32,7 @@ from mplint.interpreter.classes import (
     tuple_fields,
 )
 from mplint.interpreter.code import target_names
-from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
+from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete, fold
 from mplint.interpreter.conditions import condition, decisive, learn, truth
 from mplint.interpreter.configuration import absl, environment
 from mplint.interpreter.frames import Frame
@@ -82,10 +81,6 @@ from mplint.interpreter.values import (
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
-
-_WIDE: Final = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")
-"""A format that asks for more characters than it has."""
-_MAX_NUMBER: Final = 1 << 128
 
 
 # -- names and literals
@@ -349,27 +344,6 @@ def _passes(
 
 # -- operators
 
-_FOLDED: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Add": operator.add,
-    "Subtract": operator.sub,
-    "Multiply": operator.mul,
-    "Divide": operator.truediv,
-    "FloorDivide": operator.floordiv,
-    "Modulo": operator.mod,
-    "Power": operator.pow,
-    "LeftShift": operator.lshift,
-    "RightShift": operator.rshift,
-    "BitAnd": operator.and_,
-    "BitOr": operator.or_,
-    "BitXor": operator.xor,
-    "Equal": operator.eq,
-    "NotEqual": operator.ne,
-    "LessThan": operator.lt,
-    "LessThanEqual": operator.le,
-    "GreaterThan": operator.gt,
-    "GreaterThanEqual": operator.ge,
-}
-
 
 def _binary(m: Machine, frame: Frame, node: cst.BinaryOperation) -> Value:
     left, right = m.evaluate(frame, node.left), m.evaluate(frame, node.right)
@@ -415,8 +389,8 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         return special
     if name in _COMPARED and isinstance(left, _COMPARABLE) and isinstance(right, _COMPARABLE):
         try:
-            return Const(_FOLDED[name](concrete(m, left), concrete(m, right)))
-        except (NotKnown, TypeError):
+            return Const(bool(fold(name, concrete(m, left), concrete(m, right))))
+        except NotKnown:
             if versions.varies(m, left) or versions.varies(m, right):
                 return versions.binary(m, name, left, right, place)
     asked = questions.about_a_number(name, left, right)
@@ -451,23 +425,9 @@ def _is_sequence(value: Value) -> bool:
 
 
 def _fold(name: str, left: object, right: object) -> Value:
-    function = _FOLDED.get(name)
-    if function is None:
-        return UNKNOWN
-    for side in (left, right):
-        if isinstance(side, int) and abs(side) > _MAX_NUMBER:
-            return UNKNOWN
-    if name in ("Power", "LeftShift") and not (isinstance(right, (int, float)) and abs(right) <= 128):
-        return UNKNOWN
-    if name == "Multiply" and isinstance(left, (str, bytes)) and not (isinstance(right, int) and right <= 1000):
-        return UNKNOWN
-    if name == "Multiply" and isinstance(right, (str, bytes)):
-        return UNKNOWN
-    if name == "Modulo" and isinstance(left, (str, bytes)) and (len(left) > 200 or _WIDE.search(str(left))):
-        return UNKNOWN
     try:
-        result = function(left, right)
-    except Exception:  # noqa: BLE001  (the program's own error: what it would raise is not our business)
+        result = fold(name, left, right)
+    except NotKnown:
         return UNKNOWN
     if isinstance(result, (str, bytes)) and len(result) > MAX_TEXT:
         return UNKNOWN

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+DEFINITION: Final = re.compile(r"(?:(?:async[ \t]+)?def|(?P<is_class>class))[ \t]+(?P<name>\w+)")
+"""The beginning of a function or class, up to its parameters or bases."""
 _LONGEST: Final = 4_000
 """A bracket of more characters is not read."""
 _DEEPEST: Final = 12

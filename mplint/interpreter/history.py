@@ -316,7 +316,7 @@ class History:
                     compiled.add(model.address)
                 case Escaped(address=address) if address in compiled:  # who has it may train it
                     return None
-                case Ran(method=method) if method != "load_weights":
+                case Ran(method=method) if method in training.COMPUTES:
                     return None
                 case _:
                     pass
@@ -434,7 +434,11 @@ class _Order:
     @cached_property
     def _imports_run(self) -> bool:
         """Whether importing a module trains or runs something."""
-        return any(isinstance(event, Ran) for _, machine in self._m.program.imports for event in machine.trace.events)
+        return any(
+            isinstance(event, Ran) and event.method in training.COMPUTES
+            for _, machine in self._m.program.imports
+            for event in machine.trace.events
+        )
 
     def early_parts(self, window: Sequence[object]) -> list[_Part]:
         """What was made before and is used under the policy: with what is made then, or when there is nothing such.
@@ -461,10 +465,12 @@ class _Order:
         That counts where nothing is made under the policy, and no import has run anything.
         """
         known = self._parts.get(instance.address)
-        info = info_of(self._m, instance) if known is None and not self.has_late and not self._imports_run else None
-        if info is None or instance.address in self._models or not has_variables(info.base):
+        if known is not None or self.has_late or self._imports_run or instance.address in self._models:
             return known
-        if keras_api.kind(info.base) is not Kind.LAYER or self._m.has_made(instance.address):
+        info = info_of(self._m, instance)
+        if info is None or keras_api.kind(info.base) is not Kind.LAYER or not has_variables(info.base):
+            return None
+        if self._m.has_made(instance.address):
             return None
         return _Part(-1, instance, info.place, None, info.policy, info.asked)
 

@@ -85,7 +85,6 @@ class Reasons:
         self._worlds = worlds
         self._project = project
         self._rows: dict[tuple[Path, Path], Place | None] = {}
-        self._ways: dict[World, dict[tuple[cst.CSTNode, Policy], Context]] = {}
 
     @cached_property
     def _settings(self) -> dict[tuple[Place, str | None], dict[World, Context]]:
@@ -144,9 +143,7 @@ class Reasons:
         function = function_around(at)
         if function is None:
             return None
-        if world not in self._ways:
-            self._ways[world] = _ways_under_policies(world)
-        return self._ways[world].get((function, policy)) or world.machine.ways.get(function)
+        return world.once(_ways_under_policies).get((function, policy)) or world.machine.ways.get(function)
 
     # -- the condition
 

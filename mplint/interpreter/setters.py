@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from mplint.interpreter.headers import DEFINITION
 from mplint.interpreter.reach import HALF_WORDS
 from mplint.project.modules import Project
 from mplint.source.file import SourceError
-from mplint.source.lexer import Kind, strings_and_comments
+from mplint.source.lexer import Kind, strings_and_comments, with_pieces
 
 _WORDS: Final = tuple(word.decode() for word in (*HALF_WORDS, b"precision"))
 """What the text of a function holds where it sets half precision, or calls a helper that says so in its name."""
 _LINE: Final = re.compile(r"(?P<indent>[ \t]*)(?P<code>\S[^\n]*)")
-_DEFINITION: Final = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(?P<name>\w+)")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _CLOSING: Final = (")", "]", "}")
 _MAX_NAMESAKES: Final = 24
@@ -114,7 +114,7 @@ def _definitions(text: str) -> tuple[_Definition, ...]:
         depth, code = len(line["indent"].expandtabs()), line["code"]
         if not code.startswith(_CLOSING):
             close(depth)
-        definition = _DEFINITION.match(code)
+        definition = DEFINITION.match(code)
         if definition is not None:
             open_blocks.append((depth, definition["name"], [code[definition.end() :]]))
         elif open_blocks:
@@ -125,11 +125,8 @@ def _definitions(text: str) -> tuple[_Definition, ...]:
 
 def _without_long_strings(text: str) -> str:
     """`text` without comments and strings of several lines, which are of no indentation."""
-    kept: list[str] = []
-    position = 0
-    for kind, start, end in strings_and_comments(text):
-        if kind is Kind.COMMENT or "\n" in text[start:end]:
-            kept.append(text[position:start])
-            position = end
-    kept.append(text[position:])
-    return "".join(kept)
+
+    def kept(kind: Kind, piece: str) -> str:
+        return "" if kind is Kind.COMMENT or "\n" in piece else piece
+
+    return with_pieces(text, strings_and_comments(text), kept)

@@ -47,13 +47,13 @@ def site_of(end: End) -> Site | None:
     while outer is not None and outer.site is not None:
         place, outer = outer.site, outer.parent
         if place not in program.middle:
-            for site in _calls(end.world, place, outer) if outer is not None else ():
+            for site in _calls(end.world, place, outer):
                 if any(core(way).made.same(made) for way in alternatives(site.tensor)):
                     return site
     return None
 
 
-def _calls(world: World, place: Place, context: Context) -> Iterator[Site]:
+def _calls(world: World, place: Place, context: Context | None) -> Iterator[Site]:
     """The calls at `place` in `context` that give a tensor."""
     for event in world.calls.get((place, context), ()):
         if isinstance(event.output, Tensor):

@@ -14,14 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from mplint.interpreter.headers import end_of_bracket, keywords, parameters
+from mplint.interpreter.headers import DEFINITION, end_of_bracket, keywords, parameters
 from mplint.project.modules import Project
 from mplint.source.file import SourceError
 from mplint.source.lexer import CONTINUATION, Kind, strings_and_comments, with_pieces
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _PART: Final = re.compile(r"\.[ \t]*([A-Za-z_]\w*)")
-_DEFINITION: Final = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _IMPORT: Final = re.compile(r"(?:from[ \t]*(?P<module>[.\w]+)[ \t]+)?import\b(?P<names>.*)", re.DOTALL)
 _IMPORTED: Final = re.compile(r"(\*|[\w.]+)(?:\s+as\s+(\w+))?")
 _ASSIGNED: Final = re.compile(r"(?P<targets>[\w.]+(?:\s*,\s*[\w.]+)*)\s*(?:\[|:(?!=)|=(?!=)|[-+|]=)")
@@ -39,7 +38,7 @@ _TARGET: Final = re.compile(r"(?:\A|\n)[ \t]*(\w+)[ \t]*=[ \t]*\Z")
 _MAX_TARGET: Final = 200
 _MAX_IMPORTS: Final = 20
 """What is passed on by more files than these is not followed to where it is defined."""
-_ENDS: Final = re.compile(r"[ \t]*(?:\n|\Z)")
+_ENDS: Final = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _CALLED: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
 _STATEMENTS: Final = frozenset(
     {"if", "elif", "else", "for", "while", "with", "try", "except", "finally", "assert", "del", "return", "raise"}
@@ -119,10 +118,10 @@ class Spoken:
         return found.words, found.own.get(path, frozenset())
 
     def _search(self, program: Path, looked_up: frozenset[Path]) -> _Search:
-        key = (program, looked_up & self._project.closure(program))
+        key = (program, looked_up & self._project.closure(program) | looked_up & {program})
         if key not in self._known:
             found = self._known[key] = _Search(self._project, program)
-            found.run(looked_up)
+            found.run(key[1])
         return self._known[key]
 
 
@@ -227,12 +226,17 @@ class _Search:
             if len(origins) > 1 or name in text.classes or name in text.functions:
                 return None
             ((module, name),) = origins
-            bare = module.lstrip(".")
-            found = self._project.resolve(bare, len(module) - len(bare), path)
-            if not isinstance(found, Path):
+            found = self._module(path, module)
+            if found is None:
                 return None
             path = found
         return None
+
+    def _module(self, path: Path, written: str) -> Path | None:
+        """The file of the project that an import in `path` means."""
+        bare = written.lstrip(".")
+        found = self._project.resolve(bare, len(written) - len(bare), path)
+        return found if isinstance(found, Path) else None
 
     def _say(self, path: Path, piece: _Piece) -> None:
         names = set(piece.names)
@@ -266,9 +270,8 @@ class _Search:
             return
         self._add(name for name in text.defined if self._takes(name, given))
         for star in text.stars:
-            bare = star.lstrip(".")
-            other = self._project.resolve(bare, len(star) - len(bare), path)
-            if isinstance(other, Path):
+            other = self._module(path, star)
+            if other is not None:
                 self._open(other, given, done | {path})
 
     def _takes(self, name: str, given: frozenset[str]) -> bool:
@@ -334,16 +337,15 @@ def _text(text: str) -> _Text:
         if guard >= 0 and indent > guard:
             continue
         guard = -1
-        definition = _DEFINITION.match(line)
+        definition = DEFINITION.match(line)
         if definition is not None:
-            name, depth, held = definition[1], indent, [line[definition.end() :]]
+            name, depth, held = definition["name"], indent, [line[definition.end() :]]
             found.decorated.extend((name, _head(one)) for one in decorators)
-            if "class" not in definition[0]:
-                found.parameters.setdefault(name, []).append(parameters(line, definition.end()))
-            if "class" in definition[0]:
-                found.classes[name] = frozenset(_NAME.findall(line[definition.end() :]))
+            if definition["is_class"]:
+                found.classes[name] = frozenset(_NAME.findall(held[0]))
             else:
                 found.functions.add(name)
+                found.parameters.setdefault(name, []).append(parameters(line, definition.end()))
         elif line.startswith("@"):
             decorators.append(line[1:])
             continue

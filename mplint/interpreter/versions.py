@@ -6,13 +6,12 @@ same, that is known: so of a program that is written for both generations, each 
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable
 from functools import cache, total_ordering
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter.concrete import NotKnown, concrete
+from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete, fold
 from mplint.interpreter.values import UNKNOWN, Const, List, Place, Symbol, Tuple, Unknown, Value, Varying, derived
 from mplint.keras_api import copy_of
 
@@ -51,22 +50,9 @@ _METHODS: Final = frozenset(
     "split rsplit partition rpartition startswith endswith strip lstrip rstrip replace lower removeprefix count find "
     "isdigit zfill".split()
 )
-_ORDER: Final = {"LessThan": "<", "LessThanEqual": "<=", "GreaterThan": ">", "GreaterThanEqual": ">="}
-_OPERATORS: Final[dict[str, Callable[[Any, Any], object]]] = {
-    "Add": operator.add,
-    "Subtract": operator.sub,
-    "Multiply": operator.mul,
-    "FloorDivide": operator.floordiv,
-    "Modulo": operator.mod,
-    "Equal": operator.eq,
-    "NotEqual": operator.ne,
-    "LessThan": operator.lt,
-    "LessThanEqual": operator.le,
-    "GreaterThan": operator.gt,
-    "GreaterThanEqual": operator.ge,
-    "In": lambda left, right: left in right,
-    "NotIn": lambda left, right: left not in right,
-}
+_ORDER: Final = frozenset({"LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
+_WIDEST: Final = 200
+"""To more characters a text is not filled up."""
 _LEFT_OUT: Final = object()
 """What comes of a release for which the program does not do what it means: `"2.9.0" >= "2.16"`."""
 
@@ -173,19 +159,22 @@ def method(m: Machine, value: Varying, name: str, arguments: Arguments, place: P
     """A method of a text that is or was a version."""
     if name not in _METHODS or not arguments.sure or arguments.keywords:
         return UNKNOWN
-    return apply(m, lambda text, *given: getattr(text, name)(*given), (value, *arguments.args), place, name)
+
+    def compute(text: object, *given: object) -> object:
+        if any(isinstance(each, int) and each > _WIDEST for each in given):
+            raise NotKnown
+        return getattr(text, name)(*given)
+
+    return apply(m, compute, (value, *arguments.args), place, name)
 
 
 def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
     """`left <name> right`, one of which is made of a version, or holds such things."""
-    function = _OPERATORS.get(name)
-    if function is None:
-        return UNKNOWN
 
-    def compute(a: Any, b: Any) -> object:
-        result = function(a, b)
+    def compute(a: object, b: object) -> object:
+        result = fold(name, a, b)
         if name in _ORDER and isinstance(a, str) and isinstance(b, str):
-            meant = function(Release(a), Release(b))
+            meant = fold(name, Release(a), Release(b))
             return result if result == meant else _LEFT_OUT
         return result
 
@@ -260,6 +249,8 @@ def _value(m: Machine, results: list[object], symbol: Symbol | None, place: Plac
             return m.new_list(place, items) if isinstance(kept[0], list) else items
         case Release():
             return Varying(tuple(results), symbol)
+        case str() if any(isinstance(result, str) and len(result) > MAX_TEXT for result in kept):
+            return UNKNOWN
         case bool() | int() | float() | str():
             if all(result == kept[0] for result in kept):
                 m.program.answers.setdefault((place.source.path, (place, at)), {})[m.generation] = kept[0]

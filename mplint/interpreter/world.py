@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.keras import models, policies, wrappers
+from mplint.interpreter.keras import models, policies, training, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of, is_hidden
 from mplint.interpreter.trace import (
     Compiled,
@@ -218,9 +218,9 @@ class World:
         return cast(_T, self._told[ask])
 
     @cached_property
-    def calls(self) -> dict[tuple[Place, Context], list[LayerCalled | Returned]]:
+    def calls(self) -> dict[tuple[Place, Context | None], list[LayerCalled | Returned]]:
         """The calls of layers and functions that gave something, by where and in which context."""
-        found: dict[tuple[Place, Context], list[LayerCalled | Returned]] = {}
+        found: dict[tuple[Place, Context | None], list[LayerCalled | Returned]] = {}
         for event in self.trace.events:
             if isinstance(event, (LayerCalled, Returned)):
                 found.setdefault((event.place, event.context), []).append(event)
@@ -261,7 +261,9 @@ class World:
                     program.parts.add(model.address)
                 case Opened(model=model):
                     program.opened.add(model.address)
-                case Compiled(model=model) | Ran(model=model, method="fit" | "evaluate" | "predict"):
+                case Compiled(model=model):
+                    program.trained.add(model.address)
+                case Ran(model=model, method=method) if method in training.COMPUTES:
                     program.trained.add(model.address)
                 case Escaped(address=address):
                     program.escaped.add(address)

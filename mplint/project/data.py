@@ -82,9 +82,9 @@ def _environment(text: str) -> Data | None:
     for line in text.splitlines():
         name, equals, value = line.strip().removeprefix("export ").partition("=")
         if equals and name.isidentifier():
-            text = _without_comment(value.strip())
-            inner = _quoted(text)
-            found[name] = UNSURE if "$" in text else text if inner is None else inner
+            value = _without_comment(value.strip())
+            inner = _quoted(value)
+            found[name] = UNSURE if "$" in value else value if inner is None else inner
     return Data(found)
 
 

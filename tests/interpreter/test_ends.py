@@ -178,3 +178,10 @@ def test_a_model_whose_predictions_are_worked_with_on_the_way_to_another_is_a_st
 )
 def test_predictions_that_are_no_data_of_another_model_make_no_step(used: str) -> None:
     assert faults(f"{PREDICTING}{used}") == {EndFault.OUTPUT}
+
+
+@pytest.mark.parametrize("does", ["fit", "train_on_batch", "test_on_batch", "predict_on_batch", "evaluate"])
+def test_a_model_that_is_a_pattern_for_others_is_an_end_where_it_runs_itself(does: str) -> None:
+    pattern = "model = keras.Model(inputs, layers.Dense(3)(inputs))\nconfig = model.get_config()\n"
+    assert faults(pattern) == set()
+    assert faults(f"{pattern}model.{does}(rows)") == {EndFault.OUTPUT}

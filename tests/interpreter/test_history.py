@@ -201,6 +201,7 @@ LATE = "keras.config.set_dtype_policy('mixed_float16')\nmodel.compile('sgd', 'ms
     [
         (f"import keras\nfrom net import model\n{LATE}", NET, 1),
         (f"import keras\nimport net\nmodel = net.model\n{LATE}", NET, 1),
+        (f"import keras\nfrom net import model\n{LATE}", f"{NET}model.load_weights('net.h5')\n", 1),
         (f"import keras\nfrom net import model\n{LATE}", f"{NET}model.fit(data)\n", 0),
         (f"import keras\nfrom net import model\n{LATE}", NET.replace("(3)", "(3, dtype='float32')"), 0),
         (f"{NET}model.compile('sgd', 'mse')\n{LATE}", "", 1),

@@ -100,6 +100,10 @@ GETS_AT_IT: Mapping[str, tuple[str, str]] = {
 NOT: Mapping[str, tuple[str, str]] = {
     "that is called with more than it takes": ("import nets\nf = getattr(nets, name)(units=3)\n", NETS),
     "that a variable is called with": ("import nets\nf = nets.__dict__[name]\nf(1, units=3)\n", NETS),
+    "that a variable is called with on lines of Windows": (
+        "import nets\r\nf = nets.__dict__[name]\r\nf(1, units=3)\r\n",
+        NETS,
+    ),
     "that a variable in a function is called with": (
         "import nets\ndef run(name):\n    make = getattr(nets, name)\n    return make(1, units=[3, 4], **more)\n",
         NETS,
@@ -208,6 +212,11 @@ def test_what_a_class_can_be_called_with_is_what_its_constructor_takes() -> None
     words = spoken(main="import nets\nmake = nets.__dict__[name]\nmake(units=4)\n", nets=CLASSES)
     assert {"Plain", "Base"} <= words
     assert "Small" not in words
+
+
+def test_a_function_with_the_name_of_a_class_in_its_own_is_a_function() -> None:
+    words = spoken(main="import nets\nmake = nets.__dict__[name]\nmake(units=4)\n", nets="def classify(rate): pass\n")
+    assert "classify" not in words
 
 
 def test_a_module_out_of_which_a_run_took_something_is_open_as_far_as_it_is_called() -> None:

@@ -103,6 +103,12 @@ def test_the_generation_decides(expression: str) -> None:
         # texts that do not compare as versions do
         ("tf.__version__ >= '2.4'", [True, ...]),
         ("unknown(keras.__version__)", [..., ...]),
+        ("int(tf.__version__.split('.')[1]) / 2 >= 2", [True, True]),
+        # texts that would be long
+        ("len(tf.__version__ * 2000) > 1", [..., ...]),
+        ("len('%2000d' % int(tf.__version__.split('.')[1])) > 1", [..., ...]),
+        ("len(keras.__version__.zfill(2000)) > 1", [..., ...]),
+        ("len(keras.__version__.replace('.', 'x' * 900).replace('x', 'x' * 900)) > 1", [..., ...]),
     ],
 )
 def test_what_the_generation_does_not_decide(expression: str, expected: list[object]) -> None:

@@ -359,6 +359,10 @@ def test_an_option_that_another_switches_off(settled: str) -> None:
         "try:\n    check(args)\nexcept SystemExit:\n    pass",
         "group = parser.add_argument_group()\ngroup.add_argument('--amp', action='store_true')\n"
         "group.add_argument('--raw', action='store_true')\nargs = parser.parse_args()",
+        "group = parser.add_mutually_exclusive_group()\ngroup.add_argument('--raw', action='store_true')\n"
+        "group.add_argument('--amp', action='store_true', default=True)\nargs = parser.parse_args()",
+        "group = parser.add_mutually_exclusive_group()\ngroup.add_argument('--raw', action='store_true')\n"
+        "group.add_argument('--amp', action='store_true')\nparser.set_defaults(amp=True)\nargs = parser.parse_args()",
     ],
 )
 def test_options_that_may_be_given_together(loose: str) -> None:
@@ -384,6 +388,25 @@ def test_a_question_that_is_asked_in_a_function_has_one_answer(wants: str) -> No
         "met = (keras.mixed_precision.global_policy().name, head)\n"
     )
     assert {met for _, met in policies_with("met", source)} == {("mixed_float16", "float32"), ("float32", "half")}
+
+
+@pytest.mark.parametrize(
+    ("options", "is_sure"),
+    [
+        ({"amp": "", "raw": ""}, True),
+        ({"amp": "", "raw": "", "full": ""}, True),
+        ({"amp": "", "raw": "", **dict.fromkeys("abcdef", "")}, False),
+        ({"amp": "", "raw": ", default=True"}, False),
+    ],
+)
+def test_one_option_of_a_group_is_given_where_all_are_known(options: dict[str, str], is_sure: bool) -> None:
+    added = "".join(f"group.add_argument('--{name}', action='store_true'{more})\n" for name, more in options.items())
+    source = (
+        f"{OPTIONS}group = parser.add_mutually_exclusive_group(required=True)\n{added}args = parser.parse_args()\n"
+        f"if not ({' or '.join(f'args.{name}' for name in list(options)[:6])}):\n"
+        "    mixed_precision.set_global_policy('mixed_float16')\n"
+    )
+    assert half(source) is not is_sure
 
 
 MANAGER = """

@@ -45,7 +45,7 @@ _OF: Final = "@of"
 _GROUPS: Final = "@groups"
 """The field of a parser that holds its groups of options that exclude each other."""
 _MEMBERS: Final = "@members"
-"""The field of such a group: for each of its options, whether it is another than by default."""
+"""The field of such a group: into what each of its options is put, and its action; unknown where that is not known."""
 _REQUIRED: Final = "@required"
 """The field of such a group of which one option must be given."""
 _MAX_MEMBERS: Final = 6
@@ -94,9 +94,7 @@ def method(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
     owner = _owner(m, receiver)
     match name:
         case "add_argument":
-            made = _add(m, owner, arguments, place)
-            if owner != receiver and made is not None:
-                _join(m, receiver, made, arguments)
+            _join(m, receiver, _add(m, owner, arguments, place), arguments)
             return UNKNOWN
         case "add_argument_group":
             return receiver
@@ -154,17 +152,12 @@ def _group(m: Machine, owner: Instance, arguments: Arguments, place: Place) -> I
     return made
 
 
-def _join(m: Machine, group: Instance, option: Unknown, arguments: Arguments) -> None:
+def _join(m: Machine, group: Instance, dest: str | None, arguments: Arguments) -> None:
     """Note that an option is one of a group, where it is."""
-    if m.state.get((group.address, _MEMBERS)) is None or option.symbol is None:
+    if m.state.get((group.address, _MEMBERS)) is None:
         return
-    action, default = arguments.get("action"), arguments.get("default")
-    given: Value = Unknown(option.symbol)
-    if action == Const("store_false"):
-        given = derived("not", given)
-    elif action != Const("store_true"):
-        given = derived("not", derived("Equal", given, NONE if default is None else default))
-    m.state.set((group.address, _MEMBERS), Tuple((*_listed(m, group, _MEMBERS), given)))
+    member = UNKNOWN if dest is None else Tuple((Const(dest), arguments.get("action") or NONE))
+    m.state.set((group.address, _MEMBERS), Tuple((*_listed(m, group, _MEMBERS), member)))
 
 
 def _listed(m: Machine, owner: Instance, name: str) -> tuple[Value, ...]:
@@ -172,17 +165,37 @@ def _listed(m: Machine, owner: Instance, name: str) -> tuple[Value, ...]:
     return found.items if isinstance(found, Tuple) else ()
 
 
-def _excluding(m: Machine, group: Instance) -> Iterator[tuple[Symbol, bool]]:
+def _excluding(m: Machine, parser: Instance, group: Instance) -> Iterator[tuple[Symbol, bool]]:
     """What is known of the options of a group when the command line has been read."""
-    members = _listed(m, group, _MEMBERS)[:_MAX_MEMBERS]
-    for one, other in itertools.combinations(members, 2):
+    members = _listed(m, group, _MEMBERS)
+    given = [_given(m, parser, member) for member in members[:_MAX_MEMBERS]]
+    for (one, _), (other, _) in itertools.combinations(given, 2):
         both = derived("and", one, other)
         if both.symbol is not None:
             yield both.symbol, False
-    if members and m.state.get((group.address, _REQUIRED)) == TRUE:
-        some = functools.reduce(lambda one, other: derived("or", one, other), members)
-        if isinstance(some, Unknown) and some.symbol is not None:
+    told = len(members) <= _MAX_MEMBERS and all(is_told for _, is_told in given)
+    if given and told and m.state.get((group.address, _REQUIRED)) == TRUE:
+        some = functools.reduce(lambda one, other: derived("or", one, other), (value for value, _ in given))
+        if some.symbol is not None:
             yield some.symbol, True
+
+
+def _given(m: Machine, parser: Instance, member: Value) -> tuple[Unknown, bool]:
+    """Whether an option is another than by default: then it was given; and whether it is that whenever it is given."""
+    if not isinstance(member, Tuple):
+        return UNKNOWN, False
+    dest, action = member.items
+    option = sequences.lookup(_held(m, parser, _OPTIONS), dest)
+    default = sequences.lookup(_held(m, parser, _DEFAULTS), dest)
+    if not isinstance(option, Unknown) or option.symbol is None or not isinstance(default, Const):
+        return UNKNOWN, False
+    value = Unknown(option.symbol)
+    if action not in _SWITCHES:
+        return derived("not", derived("Equal", value, default)), default == NONE
+    turns_on = action == Const("store_true")
+    if default == Const(turns_on):
+        return UNKNOWN, False
+    return value if turns_on else derived("not", value), True
 
 
 def _owner(m: Machine, receiver: Instance) -> Instance:
@@ -208,7 +221,7 @@ def _parsed(m: Machine, receiver: Instance, arguments: Arguments, place: Place) 
         held = _held(m, receiver, _OPTIONS)
         for group in _listed(m, receiver, _GROUPS):
             if isinstance(group, Instance):
-                m.learned = {**m.learned, **dict(_excluding(m, group))}
+                m.learned = {**m.learned, **dict(_excluding(m, receiver, group))}
     else:  # no words at all: each option is what it is by default
         held = _held(m, receiver, _DEFAULTS)
     for key, value in held.pairs:
@@ -230,8 +243,8 @@ def _put(m: Machine, receiver: Instance, name: str, dest: str, value: Value) -> 
     m.state.set((receiver.address, name), sequences.updated(_held(m, receiver, name), more))
 
 
-def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> Unknown | None:
-    """`parser.add_argument(…)`: the option; None where there is none, or it is not known which."""
+def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> str | None:
+    """`parser.add_argument(…)`: into what the option is put; None where there is none, or that is not known."""
     names = [value.value for value in arguments.args if isinstance(value, Const) and isinstance(value.value, str)]
     given, action = arguments.get("dest"), arguments.get("action")
     if isinstance(given, Const) and isinstance(given.value, str):
@@ -259,7 +272,7 @@ def _add(m: Machine, receiver: Instance, arguments: Arguments, place: Place) -> 
     if isinstance(there, Unknown) and there.candidates:
         made = candidates.widened(there, [each.value for each in made.candidates], closed=made.closed)
     _put(m, receiver, _OPTIONS, dest, made)
-    return made
+    return dest
 
 
 def _option(m: Machine, arguments: Arguments, default: Value, symbol: Symbol, place: Place, *, needed: bool) -> Unknown:

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
 def listed(m: Machine, given: Value | None, place: Place) -> Tuple | None:
     """The values that `given` lists: a container, or an enumeration; None where it lists none."""
-    match given:
-        case List() | Tuple() | Dict() | Range():
-            return sequences.iterate(m, given, place)
-        case Class() if is_enum(given):
-            return sequences.iterate(m, given, place)
-        case _:
-            return None
+    if isinstance(given, (List, Tuple, Dict, Range)) or (isinstance(given, Class) and is_enum(given)):
+        return sequences.iterate(m, given, place)
+    return None

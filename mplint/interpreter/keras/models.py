@@ -27,6 +27,7 @@ from mplint.interpreter.values import (
     Policy,
     Tensor,
     Tuple,
+    Unknown,
     Value,
     alternatives,
     choice,
@@ -168,7 +169,7 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
     """`model(inputs, …)`."""
     arguments = structures.as_tensors(m, arguments, place)
     inputs = structures.tensors_in(m, arguments)
-    chains.feed(m, (*inputs, *arguments.args))
+    chains.feed(m, (*inputs, *(value for value in arguments.args if isinstance(value, Unknown))))
     inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
     if inner:
         m.record(ModelUsed(model))

@@ -19,11 +19,13 @@ PREDICTS: Final = frozenset({"predict", "predict_on_batch"})
 """Those whose result is what the model gives."""
 READS: Final = PREDICTS | {"load_weights"}
 """Those that a program with ready weights needs: they compute with them, or bring them."""
+COMPUTES: Final = TRAINS | PREDICTS | {"evaluate", "test_on_batch"}
+"""All that compute with the weights that a model has."""
 KEEPS: Final = frozenset({"save", "save_weights", "save_to_preset", "export"})
 """Those that write the weights down: in a program that trains nothing, such as came from elsewhere."""
 APPLIES: Final = frozenset({"apply_gradients", "apply", "stateless_apply", "minimize"})
 """The methods of an optimizer that change weights."""
-RUNS: Final = TRAINS | READS | {"evaluate", "test_on_batch"}
+RUNS: Final = COMPUTES | READS
 """All that compute with the weights that a model has, or bring them."""
 
 
