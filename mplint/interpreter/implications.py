@@ -71,11 +71,14 @@ def in_common(branches: Sequence[Facts]) -> dict[Symbol, bool]:
 
 
 def _values(facts: Facts) -> dict[Symbol, object]:
-    """What is said to be equal to something: that, as it stands in the condition."""
+    """What is said to be equal to something that is known: that, as it stands in the condition."""
     return {
         other.parts[1]: other.parts[2]
         for other, outcome in facts.items()
-        if outcome and other.parts[0] in ("Equal", "is") and isinstance(other.parts[1], Symbol)
+        if outcome
+        and other.parts[0] in ("Equal", "is")
+        and isinstance(other.parts[1], Symbol)
+        and not isinstance(other.parts[2], Symbol)
     }
 
 
@@ -102,7 +105,7 @@ def _add(facts: dict[Symbol, bool], part: object, outcome: bool) -> None:
         case ("Equal", Symbol() as chosen, value) if outcome and (ways := branches_of(chosen)) is not None:
             condition, yes, no = ways
             for branch, other, taken in ((yes, no, False), (no, yes, True)):
-                if isinstance(branch, Const) and branch != value:
+                if isinstance(branch, Const) and not isinstance(value, Symbol) and branch != value:
                     _add(facts, condition, taken)
                     if isinstance(other, Symbol):
                         _add(facts, Symbol("Equal", other, value), True)
@@ -184,6 +187,8 @@ def _equal(left: object, right: object, facts: Facts, values: Mapping[Symbol, ob
         return left == right
     if not isinstance(left, Symbol):
         return None
+    if isinstance(right, Symbol):  # two unknowns may be equal whatever is known of one of them
+        return left == right or (_known_equal(right, values[left], facts, values) if left in values else None)
     if left in values:
         return values[left] == right
     if left in facts and facts[left] is (isinstance(right, Const) and not right.value):
