@@ -61,7 +61,6 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     List,
-    Maybe,
     Module,
     Place,
     Policy,
@@ -895,16 +894,9 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
             else:
                 rest = choice([rest, sequences.anything(sequence)])
         elif arg.star == "**":
-            if isinstance(mappings.view(value), (Dict, Fields)):
-                entries = containers.mapping(m, value, m.place(frame, arg))
-                for key, held in entries.pairs:
-                    if isinstance(key, Const) and isinstance(key.value, str):
-                        keywords.append((key.value, Maybe(held) if key in entries.optional else held))
-                    else:
-                        more = UNKNOWN
-                more = entries.rest if entries.rest is not None else more
-            else:
-                more = candidates.values_of(value)
+            found, others = containers.as_keywords(m, value, m.place(frame, arg))
+            keywords += found
+            more = more if others is None else others
         elif arg.keyword is not None:
             keywords.append((arg.keyword.value, value))
         elif rest is not None:

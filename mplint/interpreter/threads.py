@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import sequences
+from mplint.interpreter import containers, sequences
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.classes import class_attribute, library_bases
 from mplint.interpreter.keras import policies
@@ -49,12 +49,6 @@ def _run(m: Machine, function: Value, arguments: Arguments, place: Place) -> Val
     return UNKNOWN if result is NEVER else result  # that ends the thread alone
 
 
-def _passed(m: Machine, positional: Value | None, named: Value | None, place: Place) -> Arguments:
-    """The arguments that stand in a sequence and a mapping."""
-    given = Tuple(()) if positional in (None, NONE) else sequences.iterate(m, positional or UNKNOWN, place)
-    return Arguments(given.items, (), given.rest, None if named in (None, NONE) else UNKNOWN)
-
-
 # -- threads
 
 
@@ -80,7 +74,7 @@ def _thread_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
     target, positional, named = (m.field(receiver.address, field) or NONE for field in _WORK)
     if target == NONE:
         return NONE
-    passed = _passed(m, positional, named, place)
+    passed = containers.passed(m, positional, named, place)
     if name == "start":
         _run(m, target, passed, place)
     else:
@@ -117,7 +111,7 @@ def _pool_method(m: Machine, receiver: Instance, name: str, arguments: Arguments
         case "submit":
             return _future(m, _run(m, function, arguments.without_first(), place), place)
         case "apply" | "apply_async":
-            passed = _passed(m, arguments.get("args", 1), arguments.get("kwds", 2), place)
+            passed = containers.passed(m, arguments.get("args", 1), arguments.get("kwds", 2), place)
             result = _run(m, function, passed, place)
             return result if name == "apply" else _future(m, result, place)
         case "map" | "imap" | "imap_unordered" | "map_async":

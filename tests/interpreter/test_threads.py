@@ -13,8 +13,8 @@ import multiprocessing.pool
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from tensorflow import keras
 
-def make(units=1):
-    keras.layers.Dense(units)
+def make(units=1, dtype=None):
+    keras.layers.Dense(units, dtype=dtype)
     return units
 
 class Worker(threading.Thread):
@@ -97,3 +97,15 @@ def test_a_thread_without_anything_to_run() -> None:
     assert made_under("threading.Thread().start()\nthreading.Thread(target=make).join()\nmake()", "3") == [
         "mixed_float16"
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "threading.Thread(target=make, kwargs={'dtype': 'float64'}).start()",
+        "threading.Timer(1.0, make, None, {'dtype': 'float64'}).start()",
+        "multiprocessing.pool.ThreadPool(2).apply(make, kwds={'dtype': 'float64'})",
+    ],
+)
+def test_what_is_passed_by_name(source: str) -> None:
+    assert made_under(source, "3") == ["float64"]
