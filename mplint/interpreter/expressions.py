@@ -668,11 +668,7 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
     if isinstance(left, Unknown) and isinstance(right, Unknown):
         return candidates.connected("and" if is_and else "or", left, right)
     # `x or default`, `x and value`: x decides which of the two it is
-    values = [left, right]
-    if symbol is None:
-        return m.one_of(values)
-    m.join_values(values, (symbol,))
-    return m.one_of(values, (symbol,), [{symbol: holds is not is_and}, {symbol: holds is is_and}])
+    return _one_of_two(m, symbol, holds is not is_and, [left, right])
 
 
 def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
@@ -707,13 +703,16 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
 
         return run
 
-    arms = [arm(node.body, True), arm(node.orelse, False)]
+    m.alternatives([arm(node.body, True), arm(node.orelse, False)], (symbol,) if symbol is not None else (), positive)
+    return _one_of_two(m, symbol, positive, values)
+
+
+def _one_of_two(m: Machine, symbol: Symbol | None, first: bool, values: list[Value]) -> Value:
+    """One of two values: the first where the condition comes out as `first`, else the second."""
     if symbol is None:
-        m.alternatives(arms)
         return m.one_of(values)
-    m.alternatives(arms, (symbol,), positive)
     m.join_values(values, (symbol,))
-    return m.one_of(values, (symbol,), [{symbol: positive}, {symbol: not positive}])
+    return m.one_of(values, (symbol,), [{symbol: first}, {symbol: not first}])
 
 
 def _walrus(m: Machine, frame: Frame, node: cst.NamedExpr) -> Value:
@@ -844,10 +843,7 @@ def _answered(m: Machine, value: Value, question: Value, place: Place) -> Value:
         return subscript(m, value, Const(outcome), place)
     values = [subscript(m, value, TRUE, place), subscript(m, value, FALSE, place)]
     symbol, holds = decisive(question)
-    if symbol is None:
-        return choice(values)
-    m.join_values(values, (symbol,))
-    return m.one_of(values, (symbol,), [{symbol: holds}, {symbol: not holds}])
+    return _one_of_two(m, symbol, holds, values)
 
 
 def _made_up(m: Machine, value: Dict, key: Value, found: Value | None, place: Place) -> Value:

@@ -14,6 +14,18 @@ _TEXTS: Final = frozenset({"lower", "upper", "strip", "removeprefix", "removesuf
 Facts = Mapping[Symbol, bool]
 """What is known about conditions."""
 
+TRANSPARENT: Final = frozenset({"not", "bool", "len"})
+"""The kinds of symbols that are true, or false, where what they are made from is."""
+
+
+def question_behind(symbol: Symbol) -> tuple[Symbol, bool]:
+    """The condition that decides whether `symbol` is true, and whether it is where that holds."""
+    holds = True
+    while symbol.parts[0] in TRANSPARENT and isinstance(symbol.parts[1], Symbol):
+        holds = holds is (symbol.parts[0] != "not")
+        symbol = symbol.parts[1]
+    return symbol, holds
+
 
 def implied(symbol: Symbol, decisions: Facts) -> bool | None:
     """The truth of the condition `symbol` where it follows from those that are decided; None where it does not.

@@ -239,15 +239,12 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
             learn(m, frame, narrowed, taken)
-            reaches_end = m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
-            if symbol is not None:
-                m.learned = {symbol: taken is positive, **m.learned}
-            return reaches_end
+            return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
 
         return run
 
-    arms = [arm(body, True), arm(otherwise, False)]
-    return m.alternatives(arms, (symbol,), positive) if symbol is not None else m.alternatives(arms)
+    symbols = (symbol,) if symbol is not None else ()
+    return m.alternatives([arm(body, True), arm(otherwise, False)], symbols, positive)
 
 
 def _match(m: Machine, frame: Frame, node: cst.Match) -> bool:

@@ -243,6 +243,14 @@ def test_options_that_exclude_each_other(guard: str) -> None:
     assert policies(source) == {"mixed_float16", "float32"}
 
 
+def test_behind_a_case_that_leaves_its_question_is_answered() -> None:
+    source = (
+        f"{PRELUDE}mode = sys.argv[1]\nmatch mode:\n    case 'half':\n        raise SystemExit\nhead = 'float32'\n"
+        "if mode == 'half':\n    head = 'half'\n"
+    )
+    assert policies_with("head", source) == {("float32", "float32")}
+
+
 @pytest.mark.parametrize(
     ("first", "again"),
     [
