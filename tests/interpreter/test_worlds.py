@@ -445,6 +445,26 @@ def test_a_stack_is_closed_by_hand() -> None:
     assert policies_with("inside", source) == {("float32", "mixed_float16")}
 
 
+@pytest.mark.parametrize(
+    "left",
+    [
+        "def job():\n    with Precision('mixed_float16'):\n        return 1\n\njob()",
+        "for _ in range(2):\n    with Precision('mixed_float16'):\n        break",
+        "for _ in range(2):\n    with Precision('mixed_float16'):\n        continue",
+        "try:\n    with contextlib.ExitStack() as stack:\n        stack.enter_context(Precision('mixed_float16'))\n"
+        "        raise ValueError\nexcept ValueError:\n    pass",
+        "def job():\n    with contextlib.ExitStack() as stack:\n"
+        "        stack.enter_context(Precision('mixed_float16'))\n        return 1\n\njob()",
+        "with contextlib.ExitStack() as outer:\n    inner = outer.enter_context(contextlib.ExitStack())\n"
+        "    inner.enter_context(Precision('mixed_float16'))",
+        "stack = contextlib.ExitStack()\nstack.enter_context(Precision('mixed_float16'))\nstack.pop_all().close()",
+    ],
+)
+def test_whatever_way_a_context_is_left_it_ends(left: str) -> None:
+    source = f"{PRELUDE}{MANAGER}{left}\noutside = keras.config.dtype_policy().name\n"
+    assert policies_with("outside", source) == {("float32", "float32")}
+
+
 def test_a_context_manager_that_an_option_chooses() -> None:
     source = (
         f"{PRELUDE}{MANAGER}with precision('mixed_float16') if amp else contextlib.nullcontext():\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import containers
@@ -77,13 +76,6 @@ def _run(m: Machine, arguments: Arguments, place: Place) -> Value:
 def is_scope(value: Value) -> bool:
     """Whether `value` is what `strategy.scope()` gives."""
     return isinstance(value, Instance) and value.cls == _SCOPE
-
-
-def within(m: Machine, scope: Value, body: Callable[[], object]) -> None:
-    """Run the body of `with strategy.scope():`."""
-    enter(m, scope)
-    body()
-    leave(m)
 
 
 def enter(m: Machine, scope: Value) -> None:
