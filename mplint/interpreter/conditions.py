@@ -133,7 +133,7 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     return None, symbol, positive is holds, narrowed
 
 
-def learn(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
+def bind_narrowed(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
     """Bind the variables that a condition has narrowed to what they are in the branch that is `taken`, or in the other.
 
     One that nothing is left of keeps what it had.

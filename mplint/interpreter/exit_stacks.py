@@ -13,7 +13,6 @@ from mplint.interpreter.values import (
     UNKNOWN,
     Api,
     Class,
-    Const,
     Function,
     Instance,
     Partial,
@@ -138,8 +137,6 @@ def _leave(m: Machine, stack: Instance, error: tuple[Value, ...], place: Place) 
                 m.call(value, Arguments(), place)
             case Instance():
                 managers.leave(m, value, error, place)
-            case Const():
-                pass
             case _:
                 m.call(value, Arguments(error), place)
 

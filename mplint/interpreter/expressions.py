@@ -34,7 +34,7 @@ from mplint.interpreter.classes import (
 )
 from mplint.interpreter.code import target_names
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
-from mplint.interpreter.conditions import condition, decisive, learn, truth
+from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.configuration import absl, environment
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
@@ -697,7 +697,7 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
 
     def arm(expression: cst.BaseExpression, taken: bool) -> Callable[[], bool]:
         def run() -> bool:
-            learn(m, frame, narrowed, taken)
+            bind_narrowed(m, frame, narrowed, taken)
             values.append(m.assuming(symbol, taken is positive, lambda: m.evaluate(frame, expression)))
             return True
 

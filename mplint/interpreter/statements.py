@@ -13,7 +13,7 @@ from mplint.interpreter import managers, modules, objects, sequences
 from mplint.interpreter.activations import Exit, Loop
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.code import block
-from mplint.interpreter.conditions import condition, decisive, learn, truth
+from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.merging import loosened
@@ -238,7 +238,7 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
-            learn(m, frame, narrowed, taken)
+            bind_narrowed(m, frame, narrowed, taken)
             return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
 
         return run

@@ -52,19 +52,15 @@ def _run(m: Machine, function: Value, arguments: Arguments, place: Place) -> Val
 # -- threads
 
 
-def _thread(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`threading.Thread(target=…, args=(…))`."""
-    made = Instance(m.allocate(place, "thread"), _THREAD)
-    for position, name in zip((1, 3, 4), _WORK, strict=True):
-        m.put(made.address, name, arguments.get(name, position) or NONE)
-    return made
+def _thread(cls: Api, **passed: int) -> Callable[[Machine, Arguments, Place], Value]:
+    """`threading.Thread(target=…, args=(…))`, by the names and the positions of what says what it runs."""
 
+    def made(m: Machine, arguments: Arguments, place: Place) -> Value:
+        thread = Instance(m.allocate(place, "thread"), cls)
+        for field, (name, position) in zip(_WORK, passed.items(), strict=True):
+            m.put(thread.address, field, arguments.get(name, position) or NONE)
+        return thread
 
-def _timer(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`threading.Timer(seconds, function, args)`."""
-    made = Instance(m.allocate(place, "thread"), _TIMER)
-    for position, (name, field) in enumerate(zip(("function", "args", "kwargs"), _WORK, strict=True), 1):
-        m.put(made.address, field, arguments.get(name, position) or NONE)
     return made
 
 
@@ -142,7 +138,7 @@ def _as_completed(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`concurrent.futures.as_completed(futures)`."""
     given = arguments.get("fs", 0)
     items = Tuple((), UNKNOWN) if given is None else sequences.iterate(m, given, place)
-    return m.new_list(place, items if len(items.items) < 2 else Tuple((), sequences.anything(items)))
+    return m.new_list(place, sequences.in_any_order(items))
 
 
 # -- asyncio
@@ -164,8 +160,8 @@ def _loop_method(m: Machine, receiver: Instance, name: str, arguments: Arguments
 
 
 HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
-    _THREAD.path: _thread,
-    _TIMER.path: _timer,
+    _THREAD.path: _thread(_THREAD, target=1, args=3, kwargs=4),
+    _TIMER.path: _thread(_TIMER, function=1, args=2, kwargs=3),
     _EXECUTOR.path: _make(_EXECUTOR),
     "concurrent.futures.thread.ThreadPoolExecutor": _make(_EXECUTOR),
     _POOL.path: _make(_POOL),
