@@ -68,8 +68,6 @@ def _thread_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
     if name not in ("start", "run"):
         return UNKNOWN
     target, positional, named = (m.field(receiver.address, field) or NONE for field in _WORK)
-    if target == NONE:
-        return NONE
     passed = containers.passed(m, positional, named, place)
     if name == "start":
         _run(m, target, passed, place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mplint.interpreter.trace import LayerMade
+from mplint.interpreter.trace import Escaped, LayerMade
 from tests.interpreter.programs import worlds
 
 HEAD = """
@@ -93,6 +93,22 @@ def test_what_threads_give_is_known() -> None:
 def test_a_thread_that_ends_the_program_ends_itself() -> None:
     source = "import sys\ndef stop():\n    sys.exit(1)\n\nthreading.Thread(target=stop).start()\nmake()\n"
     assert made_under(source, "3") == ["mixed_float16"]
+
+
+def test_a_pool_that_is_closed() -> None:
+    source = "pool = ThreadPoolExecutor()\npool.submit(make)\npool.shutdown()\nmake()\n"
+    assert made_under(source, "3") == ["float32", "mixed_float16"]
+
+
+def test_what_other_classes_start_is_not_known() -> None:
+    source = "import jobs\nclass Job(jobs.Job):\n    def run(self):\n        make()\n\nJob().start()\n"
+    assert made_under(source, "3") == []
+
+
+def test_what_a_thread_is_given_is_out_of_sight() -> None:
+    source = "def job(given):\n    pass\n\nthreading.Thread(target=job, args=(keras.layers.Dense(1),)).start()\n"
+    _, (world,) = worlds("3", main=HEAD + source)
+    assert any(isinstance(event, Escaped) for event in world.trace.events)
 
 
 def test_a_thread_without_anything_to_run() -> None:
