@@ -48,9 +48,9 @@ class Exit(NamedTuple):
 
     state: State
     value: Value
-    path: tuple[Symbol, ...] = ()
+    path: tuple[Symbol, ...]
     """The conditions of the branches in which it was left."""
-    known: dict[Symbol, bool] = {}  # noqa: RUF012  (nobody writes it)
+    known: dict[Symbol, bool]
     """What is known of conditions there, and was not known at the call."""
 
 

@@ -13,6 +13,7 @@ from mplint.interpreter.choosing import resolved
 from mplint.interpreter.classes import class_attribute, library_bases, tuple_fields
 from mplint.interpreter.code import dotted
 from mplint.interpreter.frames import Frame
+from mplint.interpreter.implications import question_behind
 from mplint.interpreter.keras.names import is_object
 from mplint.interpreter.values import (
     UNKNOWN,
@@ -52,8 +53,6 @@ def truth(m: Machine, value: Value) -> bool | None:
     match value:
         case Const(value=constant):
             return bool(constant)
-        case Unknown(symbol=Symbol(parts=("len", Symbol() as counted))):
-            return truth(m, Unknown(counted))
         case Unknown(symbol=symbol):
             decided = m.decide(symbol)
             if decided is None and value.candidates and (known := resolved(m, value)) is not None:
@@ -134,7 +133,7 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
     return None, symbol, positive is holds, narrowed
 
 
-def learn(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
+def bind_narrowed(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
     """Bind the variables that a condition has narrowed to what they are in the branch that is `taken`, or in the other.
 
     One that nothing is left of keeps what it had.
@@ -147,19 +146,13 @@ def learn(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
 
 def decisive(value: Value) -> tuple[Symbol | None, bool]:
     """The symbol that decides the unknown truth of `value`, and whether it is true where that holds."""
-    symbol: Symbol | None = None
     match value:
-        case Unknown() | Varying():
-            symbol = value.symbol
+        case Unknown(symbol=Symbol() as symbol) | Varying(symbol=Symbol() as symbol):
+            return question_behind(symbol)
         case Api(path=path):
-            symbol = Symbol("name", path)
+            return Symbol("name", path), True
         case _:
-            pass
-    holds = True
-    while symbol is not None and symbol.parts[0] in ("not", "bool", "len") and isinstance(symbol.parts[1], Symbol):
-        holds = holds is (symbol.parts[0] != "not")
-        symbol = symbol.parts[1]
-    return symbol, holds
+            return None, True
 
 
 def _name_unknowns(m: Machine, frame: Frame, test: cst.BaseExpression) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from mplint.interpreter import candidates, mappings, namespaces, sequences
+from mplint.interpreter.calls import Arguments
 from mplint.interpreter.concrete import NotKnown, abstract, concrete
 from mplint.interpreter.merging import merge_entries
 from mplint.interpreter.values import (
@@ -18,6 +19,7 @@ from mplint.interpreter.values import (
     Fields,
     Instance,
     List,
+    Maybe,
     Place,
     Tuple,
     Unknown,
@@ -26,7 +28,6 @@ from mplint.interpreter.values import (
 )
 
 if TYPE_CHECKING:
-    from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
 
 
@@ -342,3 +343,25 @@ def mapping(m: Machine, value: Value, place: Place) -> Entries:
             return Entries((), candidates.values_of(value))
         case _:
             return Entries((), UNKNOWN)
+
+
+def passed(m: Machine, positional: Value | None, named: Value | None, place: Place) -> Arguments:
+    """What `f(*positional, **named)` passes, as far as both are given."""
+    given = Tuple(()) if positional in (None, NONE) else sequences.iterate(m, positional or UNKNOWN, place, whole=True)
+    keywords, more = ((), None) if named in (None, NONE) else as_keywords(m, named or UNKNOWN, place)
+    return Arguments(given.items, keywords, given.rest, more)
+
+
+def as_keywords(m: Machine, value: Value, place: Place) -> tuple[tuple[tuple[str, Value], ...], Value | None]:
+    """What `**value` passes: the keywords that are known, and what stands for further ones."""
+    if not isinstance(mappings.view(value), (Dict, Fields)):
+        return (), candidates.values_of(value)
+    entries = mapping(m, value, place)
+    keywords: list[tuple[str, Value]] = []
+    more: Value | None = None
+    for key, held in entries.pairs:
+        if isinstance(key, Const) and isinstance(key.value, str):
+            keywords.append((key.value, Maybe(held) if key in entries.optional else held))
+        else:
+            more = UNKNOWN
+    return tuple(keywords), more if entries.rest is None else entries.rest

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import managers
 from mplint.interpreter.calls import Arguments, call_function, unseen
-from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import strategies
 from mplint.interpreter.state import POLICY, State
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
     Api,
-    Bound,
     Class,
-    Const,
     Function,
     Instance,
     Partial,
@@ -30,7 +27,6 @@ from mplint.interpreter.values import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_STACKS: Final = (Api("contextlib.ExitStack"), Api("contextlib.AsyncExitStack"))
 _HELD: Final = "@held"
 """The field of a stack that holds what is to be done when it is left: managers, calls, and policies to put back."""
 
@@ -39,17 +35,14 @@ _BEFORE: Final = "@before"
 
 
 def _make(cls: Api) -> Callable[[Machine, Arguments, Place], Value]:
-    def made(m: Machine, arguments: Arguments, place: Place) -> Value:
-        stack = Instance(m.allocate(place, "stack"), cls)
-        m.state.set((stack.address, _BEFORE), m.state.get(POLICY) or UNKNOWN)
-        return stack
-
-    return made
+    return lambda m, arguments, place: _stack(m, cls, Tuple(()), m.state.get(POLICY), place)
 
 
-def is_stack(value: Value) -> bool:
-    """Whether `value` is an exit stack."""
-    return isinstance(value, Instance) and value.cls in _STACKS
+def _stack(m: Machine, cls: Class | Api, held: Tuple, before: object, place: Place) -> Instance:
+    stack = Instance(m.allocate(place, "stack"), cls)
+    m.state.set((stack.address, _HELD), held)
+    m.state.set((stack.address, _BEFORE), before or UNKNOWN)
+    return stack
 
 
 def _method(m: Machine, receiver: Instance, name: str, arguments: Arguments, place: Place) -> Value:
@@ -63,14 +56,16 @@ def _method(m: Machine, receiver: Instance, name: str, arguments: Arguments, pla
         case "push" | "push_async_exit", (manager, *_):
             _hold(m, receiver, manager)
             return manager
-        case "close" | "aclose" | "__exit__" | "__aexit__", _:
-            leave(m, receiver, place)
+        case "close" | "aclose", _:
+            _leave(m, receiver, managers.NO_ERROR, place)
             return NONE
+        case "__exit__" | "__aexit__", _:
+            _leave(m, receiver, arguments.args, place)
+            return UNKNOWN  # whether that ends an error
         case "__enter__" | "__aenter__", _:
             return receiver
         case "pop_all", _:
-            made = Instance(m.allocate(place, "stack"), Api("contextlib.ExitStack"))
-            m.state.set((made.address, _HELD), _held(m, receiver))
+            made = _stack(m, receiver.cls, _held(m, receiver), m.state.get((receiver.address, _BEFORE)), place)
             m.state.set((receiver.address, _HELD), Tuple(()))
             return made
         case _:
@@ -91,46 +86,41 @@ def _enter(m: Machine, stack: Instance, manager: Value, place: Place) -> Value:
     """Enter a context manager; it is left with the stack."""
     if isinstance(manager, Partial) and isinstance(manager.callee, Function):
         return _begin(m, stack, manager.callee, Arguments(manager.args, manager.keywords), place)
-    if isinstance(manager, Instance) and isinstance(manager.cls, Class):
-        enter = class_attribute(m, manager.cls, "__enter__")
+    value = managers.enter(m, manager, place)
+    if isinstance(manager, Instance):
         _hold(m, stack, manager)
-        return UNKNOWN if enter is None else m.call(Bound(manager, enter), Arguments(), place)
-    if strategies.is_scope(manager):
-        strategies.enter(m, manager)
-        _hold(m, stack, manager)
-        return UNKNOWN
-    return manager
+    return value
 
 
 def _begin(m: Machine, stack: Instance, function: Function, arguments: Arguments, place: Place) -> Value:
     """Run a generator under `contextmanager` up to its yield; of what stands behind it only the policy is kept."""
-    base, captures, learned = m.state, m.captures, m.learned
-    base.pins += 1
-    m.state = base.fork()
+    base = m.state
     seen: list[tuple[Value, State, int]] = []
+    end = base
 
     def resume(value: Value) -> bool:
         seen.append((value, State(base, dict(m.state.above(base))), len(m.trace.events)))
         return True
 
-    call_function(m, function, arguments, place, on_yield=resume)
-    last = m.state.get(POLICY)
-    if m.captures == captures:
-        base.pins -= 1
-    m.learned = learned
+    def whole() -> None:
+        nonlocal end
+        call_function(m, function, arguments, place, on_yield=resume)
+        end = m.state
+
+    m.aside(whole)
     if not seen:
-        m.state = m.state.settled(base)
+        m.state = end.settled(base)
         return UNKNOWN
     value, there, events = seen[0]
     del m.trace.events[events:]
-    if isinstance(last, (Policy, Undecided)) and last != there.get(POLICY):
-        m.state = there
-        _hold(m, stack, last)
+    before, after = there.get(POLICY), end.get(POLICY)
     m.state = there.settled(base)
+    if isinstance(after, (Policy, Undecided)) and after != before:
+        _hold(m, stack, after)
     return value
 
 
-def leave(m: Machine, stack: Instance, place: Place) -> None:
+def _leave(m: Machine, stack: Instance, error: tuple[Value, ...], place: Place) -> None:
     """Leave what was entered, the last first."""
     held = _held(m, stack)
     m.state.set((stack.address, _HELD), Tuple(()))
@@ -145,17 +135,15 @@ def leave(m: Machine, stack: Instance, place: Place) -> None:
                 m.state.set(POLICY, value)
             case Partial():
                 m.call(value, Arguments(), place)
-            case Instance(cls=Class() as cls):
-                left = class_attribute(m, cls, "__exit__")
-                if left is not None:
-                    m.call(Bound(value, left), Arguments((NONE, NONE, NONE)), place)
-            case _ if strategies.is_scope(value):
-                strategies.leave(m)
-            case Const():
-                pass
+            case Instance():
+                managers.leave(m, value, error, place)
             case _:
-                m.call(value, Arguments((NONE, NONE, NONE)), place)
+                m.call(value, Arguments(error), place)
 
 
-HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {cls.path: _make(cls) for cls in _STACKS}
-METHODS: Final[dict[Api, Callable[[Machine, Instance, str, Arguments, Place], Value]]] = dict.fromkeys(_STACKS, _method)
+HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
+    cls.path: _make(cls) for cls in managers.STACKS
+}
+METHODS: Final[dict[Api, Callable[[Machine, Instance, str, Arguments, Place], Value]]] = dict.fromkeys(
+    managers.STACKS, _method
+)

@@ -33,7 +33,7 @@ from mplint.interpreter.classes import (
 )
 from mplint.interpreter.code import target_names
 from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete, fold
-from mplint.interpreter.conditions import condition, decisive, learn, truth
+from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.configuration import absl, environment
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
@@ -60,7 +60,6 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     List,
-    Maybe,
     Module,
     Place,
     Policy,
@@ -629,11 +628,7 @@ def _boolean(m: Machine, frame: Frame, node: cst.BooleanOperation) -> Value:
     if isinstance(left, Unknown) and isinstance(right, Unknown):
         return candidates.connected("and" if is_and else "or", left, right)
     # `x or default`, `x and value`: x decides which of the two it is
-    values = [left, right]
-    if symbol is None:
-        return m.one_of(values)
-    m.join_values(values, (symbol,))
-    return m.one_of(values, (symbol,), [{symbol: holds is not is_and}, {symbol: holds is is_and}])
+    return _one_of_two(m, symbol, holds is not is_and, [left, right])
 
 
 def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
@@ -662,19 +657,22 @@ def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
 
     def arm(expression: cst.BaseExpression, taken: bool) -> Callable[[], bool]:
         def run() -> bool:
-            learn(m, frame, narrowed, taken)
+            bind_narrowed(m, frame, narrowed, taken)
             values.append(m.assuming(symbol, taken is positive, lambda: m.evaluate(frame, expression)))
             return True
 
         return run
 
-    arms = [arm(node.body, True), arm(node.orelse, False)]
+    m.alternatives([arm(node.body, True), arm(node.orelse, False)], (symbol,) if symbol is not None else (), positive)
+    return _one_of_two(m, symbol, positive, values)
+
+
+def _one_of_two(m: Machine, symbol: Symbol | None, first: bool, values: list[Value]) -> Value:
+    """One of two values: the first where the condition comes out as `first`, else the second."""
     if symbol is None:
-        m.alternatives(arms)
         return m.one_of(values)
-    m.alternatives(arms, (symbol,), positive)
     m.join_values(values, (symbol,))
-    return m.one_of(values, (symbol,), [{symbol: positive}, {symbol: not positive}])
+    return m.one_of(values, (symbol,), [{symbol: first}, {symbol: not first}])
 
 
 def _walrus(m: Machine, frame: Frame, node: cst.NamedExpr) -> Value:
@@ -805,10 +803,7 @@ def _answered(m: Machine, value: Value, question: Value, place: Place) -> Value:
         return subscript(m, value, Const(outcome), place)
     values = [subscript(m, value, TRUE, place), subscript(m, value, FALSE, place)]
     symbol, holds = decisive(question)
-    if symbol is None:
-        return choice(values)
-    m.join_values(values, (symbol,))
-    return m.one_of(values, (symbol,), [{symbol: holds}, {symbol: not holds}])
+    return _one_of_two(m, symbol, holds, values)
 
 
 def _made_up(m: Machine, value: Dict, key: Value, found: Value | None, place: Place) -> Value:
@@ -855,16 +850,9 @@ def arguments(m: Machine, frame: Frame, args: Sequence[cst.Arg]) -> Arguments:
             else:
                 rest = choice([rest, sequences.anything(sequence)])
         elif arg.star == "**":
-            if isinstance(mappings.view(value), (Dict, Fields)):
-                entries = containers.mapping(m, value, m.place(frame, arg))
-                for key, held in entries.pairs:
-                    if isinstance(key, Const) and isinstance(key.value, str):
-                        keywords.append((key.value, Maybe(held) if key in entries.optional else held))
-                    else:
-                        more = UNKNOWN
-                more = entries.rest if entries.rest is not None else more
-            else:
-                more = candidates.values_of(value)
+            found, others = containers.as_keywords(m, value, m.place(frame, arg))
+            keywords += found
+            more = more if others is None else others
         elif arg.keyword is not None:
             keywords.append((arg.keyword.value, value))
         elif rest is not None:

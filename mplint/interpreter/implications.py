@@ -14,6 +14,18 @@ _TEXTS: Final = frozenset({"lower", "upper", "strip", "removeprefix", "removesuf
 Facts = Mapping[Symbol, bool]
 """What is known about conditions."""
 
+TRANSPARENT: Final = frozenset({"not", "bool", "len"})
+"""The kinds of symbols that are true, or false, where what they are made from is."""
+
+
+def question_behind(symbol: Symbol) -> tuple[Symbol, bool]:
+    """The condition that decides whether `symbol` is true, and whether it is where that holds."""
+    holds = True
+    while symbol.parts[0] in TRANSPARENT and isinstance(symbol.parts[1], Symbol):
+        holds = holds is (symbol.parts[0] != "not")
+        symbol = symbol.parts[1]
+    return symbol, holds
+
 
 def implied(symbol: Symbol, decisions: Facts) -> bool | None:
     """The truth of the condition `symbol` where it follows from those that are decided; None where it does not.
@@ -71,11 +83,14 @@ def in_common(branches: Sequence[Facts]) -> dict[Symbol, bool]:
 
 
 def _values(facts: Facts) -> dict[Symbol, object]:
-    """What is said to be equal to something: that, as it stands in the condition."""
+    """What is said to be equal to something that is known: that, as it stands in the condition."""
     return {
         other.parts[1]: other.parts[2]
         for other, outcome in facts.items()
-        if outcome and other.parts[0] in ("Equal", "is") and isinstance(other.parts[1], Symbol)
+        if outcome
+        and other.parts[0] in ("Equal", "is")
+        and isinstance(other.parts[1], Symbol)
+        and not isinstance(other.parts[2], Symbol)
     }
 
 
@@ -102,7 +117,7 @@ def _add(facts: dict[Symbol, bool], part: object, outcome: bool) -> None:
         case ("Equal", Symbol() as chosen, value) if outcome and (ways := branches_of(chosen)) is not None:
             condition, yes, no = ways
             for branch, other, taken in ((yes, no, False), (no, yes, True)):
-                if isinstance(branch, Const) and branch != value:
+                if isinstance(branch, Const) and not isinstance(value, Symbol) and branch != value:
                     _add(facts, condition, taken)
                     if isinstance(other, Symbol):
                         _add(facts, Symbol("Equal", other, value), True)
@@ -184,6 +199,8 @@ def _equal(left: object, right: object, facts: Facts, values: Mapping[Symbol, ob
         return left == right
     if not isinstance(left, Symbol):
         return None
+    if isinstance(right, Symbol):  # two unknowns may be equal whatever is known of one of them
+        return left == right or (_known_equal(right, values[left], facts, values) if left in values else None)
     if left in values:
         return values[left] == right
     if left in facts and facts[left] is (isinstance(right, Const) and not right.value):

@@ -13,7 +13,7 @@ from mplint.interpreter import attributes, dispatch, expressions, meeting, objec
 from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters
 from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Context, Frame
-from mplint.interpreter.implications import Facts, implied, in_common
+from mplint.interpreter.implications import TRANSPARENT, Facts, implied, in_common, question_behind
 from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute
@@ -369,9 +369,11 @@ class Machine:
         """The outcome of an unknown condition where this world, or the branch being run, fixes it."""
         if symbol is None:
             return None
-        if symbol.parts[0] in ("not", "bool") and isinstance(symbol.parts[1], Symbol):
-            inner = self.decide(symbol.parts[1])
-            return inner if inner is None or symbol.parts[0] == "bool" else not inner
+        if symbol.parts[0] in TRANSPARENT:
+            symbol, holds = question_behind(symbol)
+            if not holds:
+                found = self.decide(symbol)
+                return None if found is None else not found
         if self.recording is not None:
             self.recording.conditions[symbol] = None
         if self.decisions:
@@ -386,15 +388,17 @@ class Machine:
         return None
 
     def assuming(self, symbol: Symbol | None, outcome: bool, branch: Callable[[], _T]) -> _T:
-        """Run a branch in which the condition `symbol` is known to be `outcome`."""
+        """Run a branch in which the condition `symbol` is known to be `outcome`; it is known behind it, too."""
         if symbol is None:
             return branch()
         path = self.stack[-1].path
         path.append(symbol)
         try:
-            return self.knowing({symbol: outcome}, branch)
+            result = self.knowing({symbol: outcome}, branch)
         finally:
             path.pop()
+        self.learned = {symbol: outcome, **self.learned}
+        return result
 
     def knowing(self, facts: Facts, rest: Callable[[], _T]) -> _T:
         """Run what is only reached where conditions come out as `facts` say."""

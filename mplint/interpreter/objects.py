@@ -1,17 +1,16 @@
-"""Functions, classes and their instances: definition, construction, attribute lookup, context managers."""
+"""Functions, classes and their instances: definition, construction, attribute lookup."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter import exit_stacks, fields, mappings, namespaces, standard
+from mplint.interpreter import fields, mappings, namespaces, standard
 from mplint.interpreter.activations import Activation
-from mplint.interpreter.calls import Arguments, call_function
+from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import (
     class_attribute,
     enum_lookup,
@@ -22,10 +21,9 @@ from mplint.interpreter.classes import (
     note_dataclass,
 )
 from mplint.interpreter.code import FunctionCode, dotted
-from mplint.interpreter.conditions import truth
 from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.keras import calling, layers, policies, strategies
+from mplint.interpreter.keras import calling, layers, policies
 from mplint.interpreter.keras.info import keras_base, keras_base_of
 from mplint.interpreter.state import MADE
 from mplint.interpreter.values import (
@@ -50,7 +48,6 @@ from mplint.interpreter.values import (
     Property,
     StaticMethod,
     Super,
-    Symbol,
     Unknown,
     Value,
 )
@@ -405,60 +402,3 @@ def yielded(m: Machine, value: Value) -> None:
         return
     activation.loose = activation.loose or bool(activation.path)
     activation.yields.append(value)
-
-
-def may_swallow(m: Machine, manager: Value) -> bool:
-    """Whether a context manager sees an exception that is raised inside, and may end it."""
-    match manager:
-        case Instance(cls=Class() as cls):
-            return class_attribute(m, cls, "__exit__") is not None
-        case _:
-            return exit_stacks.is_stack(manager) or _maker_of(manager) == "contextlib.suppress"
-
-
-def _maker_of(manager: Value) -> str:
-    """The library function whose call a context manager is."""
-    match manager:
-        case Unknown(symbol=Symbol(parts=("call", Api(path=path), *_))):
-            return path
-        case _:
-            return ""
-
-
-def leave_context(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) -> bool | None:
-    """Leave a `with` by `__exit__`; whether that ends the error, None when not known."""
-    if not isinstance(manager, Instance) or not isinstance(manager.cls, Class):
-        return None
-    leave = class_attribute(m, manager.cls, "__exit__")
-    return truth(m, m.call(Bound(manager, leave), Arguments(error), place)) if leave is not None else False
-
-
-def enter_context(m: Machine, manager: Value, inside: Callable[[Value], bool], place: Place) -> None:
-    """Run `inside` (the body of a `with`) in the context that `manager` sets up."""
-    if isinstance(manager, Partial) and isinstance(manager.callee, Function):
-        # a generator function under @contextmanager: its body runs up to the yield, then ours, then the rest
-        ran = False
-
-        def resume(value: Value) -> bool:
-            nonlocal ran
-            ran = True
-            return inside(value)
-
-        call_function(m, manager.callee, Arguments(manager.args, manager.keywords), place, on_yield=resume)
-        if not ran:
-            inside(UNKNOWN)
-        return
-    if isinstance(manager, Instance) and isinstance(manager.cls, Class):
-        enter = class_attribute(m, manager.cls, "__enter__")
-        value: Value = UNKNOWN
-        if enter is not None:
-            value = m.call(Bound(manager, enter), Arguments(), place)
-        if inside(value):
-            leave_context(m, manager, (NONE, NONE, NONE), place)
-        return
-    if strategies.is_scope(manager):
-        strategies.within(m, manager, lambda: inside(UNKNOWN))
-        return
-    fell = inside(manager)
-    if fell and isinstance(manager, Instance) and exit_stacks.is_stack(manager):
-        exit_stacks.leave(m, manager, place)

@@ -184,7 +184,7 @@ def mapped(m: Machine, function: Value, rows: Iterable[tuple[Value, ...]], place
 
 
 def in_any_order(items: Tuple) -> Tuple:
-    """The elements of a set: how many there are is known, not which comes first."""
+    """The elements of what has no order: how many there are is known, not which comes first."""
     if len(items.items) < 2:
         return items
     return Tuple((anything(Tuple(items.items)),) * len(items.items), items.rest)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from mplint.interpreter import modules, objects, sequences
+from mplint.interpreter import managers, modules, objects, sequences
 from mplint.interpreter.activations import Exit, Loop
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.code import block
-from mplint.interpreter.conditions import condition, decisive, learn, truth
+from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.merging import loosened
@@ -238,16 +238,13 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
-            learn(m, frame, narrowed, taken)
-            reaches_end = m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
-            if symbol is not None:
-                m.learned = {symbol: taken is positive, **m.learned}
-            return reaches_end
+            bind_narrowed(m, frame, narrowed, taken)
+            return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
 
         return run
 
-    arms = [arm(body, True), arm(otherwise, False)]
-    return m.alternatives(arms, (symbol,), positive) if symbol is not None else m.alternatives(arms)
+    symbols = (symbol,) if symbol is not None else ()
+    return m.alternatives([arm(body, True), arm(otherwise, False)], symbols, positive)
 
 
 def _match(m: Machine, frame: Frame, node: cst.Match) -> bool:
@@ -523,9 +520,13 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
         fell = _with_items(m, frame, rest, body)
         return fell
 
+    def end() -> bool:
+        managers.leave(m, manager, managers.NO_ERROR, place)
+        return True
+
     place = m.place(frame, first.item)
-    if not objects.may_swallow(m, manager):
-        objects.enter_context(m, manager, inside, place)
+    if not managers.may_swallow(m, manager):
+        managers.within(m, manager, inside, place)
         return fell
     base, captures = m.state, m.captures
     base.pins += 1
@@ -534,15 +535,17 @@ def _with_items(m: Machine, frame: Frame, items: list[cst.WithItem], body: Seque
     states: list[State] = []
     raised: list[State] = []
     if works is not False:
+        kept = _kept(m)
         m.state = base.fork()
         with _guarded(m, catches=True) as raised:
-            objects.enter_context(m, manager, inside, place)
+            managers.within(m, manager, inside, place)
+        _on_each_way_out(m, kept, end)
         if fell:
             states.append(m.state)
     if works is not True:
         for state in (*raised, *([] if raised else [base])):  # the body may have failed at once
             m.state = state.fork()
-            swallowed = objects.leave_context(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place)
+            swallowed = managers.leave(m, manager, (UNKNOWN, UNKNOWN, UNKNOWN), place)
             if swallowed is not False:
                 states.append(m.state)
             if swallowed is not True:
@@ -586,7 +589,7 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
             if execute(m, frame, block(handler.body)):
                 states.append(m.state)
     if node.finalbody is not None:
-        _finally(m, frame, block(node.finalbody.body), kept)
+        _on_each_way_out(m, kept, partial(execute, m, frame, block(node.finalbody.body)))
     if m.captures == captures:
         base.pins -= 1
     fell = m.resume(base, states, (symbol,))
@@ -629,15 +632,15 @@ def _kept(m: Machine) -> tuple[int, int, int, int]:
     return len(activation.exits), len(loop.breaks) if loop else 0, len(loop.continues) if loop else 0, m.thrown
 
 
-def _finally(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], kept: tuple[int, int, int, int]) -> None:
-    """Run `finally` in the states in which the body was left by return, break, continue or raise."""
+def _on_each_way_out(m: Machine, kept: tuple[int, int, int, int], run: Callable[[], bool]) -> None:
+    """Run what comes last in the states in which the body was left by return, break, continue or raise."""
     activation = m.stack[-1]
     here = m.state
     exits, breaks, continues, raised = kept
     for index in range(exits, len(activation.exits)):
         left = activation.exits[index]
         m.state = left.state.fork()
-        if execute(m, frame, body):
+        if run():
             activation.exits[index] = left._replace(state=m.state)
     lists = [(m.raised[-1], raised)] if m.raised else []
     if activation.loops:
@@ -646,7 +649,7 @@ def _finally(m: Machine, frame: Frame, body: Sequence[cst.CSTNode], kept: tuple[
     for states, first in lists:
         for index in range(first, len(states)):
             m.state = states[index].fork()
-            if execute(m, frame, body):
+            if run():
                 states[index] = m.state
     m.state = here
 

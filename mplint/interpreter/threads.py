@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import sequences
+from mplint.interpreter import containers, sequences
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.classes import class_attribute, library_bases
 from mplint.interpreter.keras import policies
@@ -49,28 +49,18 @@ def _run(m: Machine, function: Value, arguments: Arguments, place: Place) -> Val
     return UNKNOWN if result is NEVER else result  # that ends the thread alone
 
 
-def _passed(m: Machine, positional: Value | None, named: Value | None, place: Place) -> Arguments:
-    """The arguments that stand in a sequence and a mapping."""
-    given = Tuple(()) if positional in (None, NONE) else sequences.iterate(m, positional or UNKNOWN, place)
-    return Arguments(given.items, (), given.rest, None if named in (None, NONE) else UNKNOWN)
-
-
 # -- threads
 
 
-def _thread(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`threading.Thread(target=…, args=(…))`."""
-    made = Instance(m.allocate(place, "thread"), _THREAD)
-    for position, name in zip((1, 3, 4), _WORK, strict=True):
-        m.put(made.address, name, arguments.get(name, position) or NONE)
-    return made
+def _thread(cls: Api, **passed: int) -> Callable[[Machine, Arguments, Place], Value]:
+    """`threading.Thread(target=…, args=(…))`, by the names and the positions of what says what it runs."""
 
+    def made(m: Machine, arguments: Arguments, place: Place) -> Value:
+        thread = Instance(m.allocate(place, "thread"), cls)
+        for field, (name, position) in zip(_WORK, passed.items(), strict=True):
+            m.put(thread.address, field, arguments.get(name, position) or NONE)
+        return thread
 
-def _timer(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`threading.Timer(seconds, function, args)`."""
-    made = Instance(m.allocate(place, "thread"), _TIMER)
-    for position, (name, field) in enumerate(zip(("function", "args", "kwargs"), _WORK, strict=True), 1):
-        m.put(made.address, field, arguments.get(name, position) or NONE)
     return made
 
 
@@ -78,9 +68,7 @@ def _thread_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
     if name not in ("start", "run"):
         return UNKNOWN
     target, positional, named = (m.field(receiver.address, field) or NONE for field in _WORK)
-    if target == NONE:
-        return NONE
-    passed = _passed(m, positional, named, place)
+    passed = containers.passed(m, positional, named, place)
     if name == "start":
         _run(m, target, passed, place)
     else:
@@ -117,7 +105,7 @@ def _pool_method(m: Machine, receiver: Instance, name: str, arguments: Arguments
         case "submit":
             return _future(m, _run(m, function, arguments.without_first(), place), place)
         case "apply" | "apply_async":
-            passed = _passed(m, arguments.get("args", 1), arguments.get("kwds", 2), place)
+            passed = containers.passed(m, arguments.get("args", 1), arguments.get("kwds", 2), place)
             result = _run(m, function, passed, place)
             return result if name == "apply" else _future(m, result, place)
         case "map" | "imap" | "imap_unordered" | "map_async":
@@ -148,7 +136,7 @@ def _as_completed(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`concurrent.futures.as_completed(futures)`."""
     given = arguments.get("fs", 0)
     items = Tuple((), UNKNOWN) if given is None else sequences.iterate(m, given, place)
-    return m.new_list(place, items if len(items.items) < 2 else Tuple((), sequences.anything(items)))
+    return m.new_list(place, sequences.in_any_order(items))
 
 
 # -- asyncio
@@ -170,8 +158,8 @@ def _loop_method(m: Machine, receiver: Instance, name: str, arguments: Arguments
 
 
 HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
-    _THREAD.path: _thread,
-    _TIMER.path: _timer,
+    _THREAD.path: _thread(_THREAD, target=1, args=3, kwargs=4),
+    _TIMER.path: _thread(_TIMER, function=1, args=2, kwargs=3),
     _EXECUTOR.path: _make(_EXECUTOR),
     "concurrent.futures.thread.ThreadPoolExecutor": _make(_EXECUTOR),
     _POOL.path: _make(_POOL),

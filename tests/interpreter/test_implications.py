@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mplint.interpreter.implications import implied
-from mplint.interpreter.values import FALSE, Const, Symbol
+from mplint.interpreter.values import FALSE, NONE, Const, Symbol
 
 RAW, AMP, GPU, NAME = (Symbol("option", name) for name in ("raw", "amp", "gpu", "name"))
 BOTH = Symbol("and", RAW, AMP)
@@ -13,6 +13,8 @@ EITHER = Symbol("or", RAW, AMP)
 LEFT_ON = Symbol("if", RAW, FALSE, AMP)
 """`amp`, which `raw` switches off."""
 CHOSEN = Symbol("if", RAW, Const("float32"), NAME)
+SAME = Symbol("Equal", NAME, GPU)
+"""Two of which nothing is known have one value."""
 
 
 def is_(name: object, value: str) -> Symbol:
@@ -51,6 +53,14 @@ def is_(name: object, value: str) -> Symbol:
         (is_(NAME, ""), {NAME: True}, False),
         (is_(NAME, "half"), {NAME: False}, False),
         (is_(NAME, ""), {NAME: False}, None),
+        (is_(NAME, "half"), {SAME: True}, None),
+        (NAME, {SAME: True}, None),
+        (Symbol("is", NAME, NONE), {SAME: True}, None),
+        (SAME, {NAME: False}, None),
+        (SAME, {is_(NAME, "half"): True}, None),
+        (SAME, {is_(NAME, "half"): True, is_(GPU, "half"): True}, True),
+        (SAME, {is_(NAME, "half"): True, is_(GPU, "full"): True}, False),
+        (RAW, {Symbol("Equal", CHOSEN, GPU): True}, None),
     ],
 )
 def test_what_follows(asked: Symbol, decided: dict[Symbol, bool], expected: bool | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mplint.interpreter.trace import LayerMade
+from mplint.interpreter.trace import Escaped, LayerMade
 from tests.interpreter.programs import worlds
 
 HEAD = """
@@ -13,8 +13,8 @@ import multiprocessing.pool
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from tensorflow import keras
 
-def make(units=1):
-    keras.layers.Dense(units)
+def make(units=1, dtype=None):
+    keras.layers.Dense(units, dtype=dtype)
     return units
 
 class Worker(threading.Thread):
@@ -81,11 +81,13 @@ def test_a_thread_begins_with_the_policy_of_floatx() -> None:
 
 def test_what_threads_give_is_known() -> None:
     source = (
-        "with ThreadPoolExecutor() as pool:\n    jobs = [pool.submit(make, units) for units in (2, 3)]\n"
-        "    for job in as_completed(jobs):\n        keras.layers.Dense(job.result())\n"
-        "    for units in pool.map(make, [4]):\n        keras.layers.Dense(units)\n"
+        "def same(name):\n    return name\n\n"
+        "with ThreadPoolExecutor() as pool:\n    jobs = [pool.submit(same, name) for name in ('float64',)]\n"
+        "    for job in as_completed(jobs):\n        make(dtype=job.result())\n"
+        "    for name in pool.map(same, ['bfloat16']):\n        make(dtype=name)\n"
+        "found = multiprocessing.pool.ThreadPool(2).map_async(same, ['float16'])\nmake(dtype=found.get()[0])\n"
     )
-    assert set(made_under(source, "3")) == {"float32", "mixed_float16"}
+    assert made_under(source, "3") == ["float64", "bfloat16", "float16"]
 
 
 def test_a_thread_that_ends_the_program_ends_itself() -> None:
@@ -93,7 +95,35 @@ def test_a_thread_that_ends_the_program_ends_itself() -> None:
     assert made_under(source, "3") == ["mixed_float16"]
 
 
+def test_a_pool_that_is_closed() -> None:
+    source = "pool = ThreadPoolExecutor()\npool.submit(make)\npool.shutdown()\nmake()\n"
+    assert made_under(source, "3") == ["float32", "mixed_float16"]
+
+
+def test_what_other_classes_start_is_not_known() -> None:
+    source = "import jobs\nclass Job(jobs.Job):\n    def run(self):\n        make()\n\nJob().start()\n"
+    assert made_under(source, "3") == []
+
+
+def test_what_a_thread_is_given_is_out_of_sight() -> None:
+    source = "def job(given):\n    pass\n\nthreading.Thread(target=job, args=(keras.layers.Dense(1),)).start()\n"
+    _, (world,) = worlds("3", main=HEAD + source)
+    assert any(isinstance(event, Escaped) for event in world.trace.events)
+
+
 def test_a_thread_without_anything_to_run() -> None:
     assert made_under("threading.Thread().start()\nthreading.Thread(target=make).join()\nmake()", "3") == [
         "mixed_float16"
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "threading.Thread(target=make, kwargs={'dtype': 'float64'}).start()",
+        "threading.Timer(1.0, make, None, {'dtype': 'float64'}).start()",
+        "multiprocessing.pool.ThreadPool(2).apply(make, kwds={'dtype': 'float64'})",
+    ],
+)
+def test_what_is_passed_by_name(source: str) -> None:
+    assert made_under(source, "3") == ["float64"]

@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from mplint.interpreter.trace import ScopeEntered, ScopeLeft
 from tests.interpreter.programs import ROOT, half, plain, policies, policies_with, worlds
 
 _HEAD = "import os, sys, tensorflow as tf\nfrom tensorflow import keras\n"
@@ -243,6 +244,14 @@ def test_options_that_exclude_each_other(guard: str) -> None:
     assert policies(source) == {"mixed_float16", "float32"}
 
 
+def test_behind_a_case_that_leaves_its_question_is_answered() -> None:
+    source = (
+        f"{PRELUDE}mode = sys.argv[1]\nmatch mode:\n    case 'half':\n        raise SystemExit\nhead = 'float32'\n"
+        "if mode == 'half':\n    head = 'half'\n"
+    )
+    assert policies_with("head", source) == {("float32", "float32")}
+
+
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -458,6 +467,75 @@ def test_a_stack_is_closed_by_hand() -> None:
         "inside = keras.config.dtype_policy().name\nstack.close()\n"
     )
     assert policies_with("inside", source) == {("float32", "mixed_float16")}
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "def job():\n    with Precision('mixed_float16'):\n        return 1\n\njob()",
+        "for _ in range(2):\n    with Precision('mixed_float16'):\n        break",
+        "for _ in range(2):\n    with Precision('mixed_float16'):\n        continue",
+        "try:\n    with contextlib.ExitStack() as stack:\n        stack.enter_context(Precision('mixed_float16'))\n"
+        "        raise ValueError\nexcept ValueError:\n    pass",
+        "def job():\n    with contextlib.ExitStack() as stack:\n"
+        "        stack.enter_context(Precision('mixed_float16'))\n        return 1\n\njob()",
+        "with contextlib.ExitStack() as outer:\n    inner = outer.enter_context(contextlib.ExitStack())\n"
+        "    inner.enter_context(Precision('mixed_float16'))",
+        "stack = contextlib.ExitStack()\nstack.enter_context(Precision('mixed_float16'))\nstack.pop_all().close()",
+    ],
+)
+def test_whatever_way_a_context_is_left_it_ends(left: str) -> None:
+    source = f"{PRELUDE}{MANAGER}{left}\noutside = keras.config.dtype_policy().name\n"
+    assert policies_with("outside", source) == {("float32", "float32")}
+
+
+HALF = "keras.config.set_dtype_policy('mixed_float16')"
+
+
+@pytest.mark.parametrize(
+    ("done", "expected"),
+    [
+        (f"with stack:\n    stack.push(lambda *error: {HALF})", "mixed_float16"),
+        (f"with stack:\n    stack.enter_context(nothing())\n    {HALF}", "mixed_float16"),
+        (f"with stack:\n    stack.enter_context(unseen)\n    {HALF}", "mixed_float16"),
+        ("with stack:\n    stack.push(unseen)", "float32"),
+        ("stack.push(unseen)\nstack.pop_all().close()", "float32"),
+        (f"stack.enter_context(full)\nstack.close()\n{HALF}\nstack.close()", "mixed_float16"),
+        (f"stack.enter_context(full)\n{HALF}\nstack.pop_all()\nstack.close()", "mixed_float16"),
+    ],
+)
+def test_what_a_stack_does_when_it_is_left(done: str, expected: str) -> None:
+    source = (
+        f"{PRELUDE}{MANAGER}@contextlib.contextmanager\ndef nothing():\n    yield\n\n"
+        f"full, unseen = Precision('float32'), sys.modules['other'].given\n"
+        f"stack = contextlib.ExitStack()\n{done}\noutside = keras.config.dtype_policy().name\n"
+    )
+    assert (expected, expected) in policies_with("outside", source)
+    assert {name for name, _ in policies_with("outside", source)} <= {expected, "float32"}
+
+
+def test_a_stack_puts_back_what_a_condition_decides() -> None:
+    source = (
+        f"{PRELUDE}{MANAGER}@contextlib.contextmanager\ndef half():\n    {HALF}\n    yield\n    if amp:\n"
+        "        mixed_precision.set_global_policy('float64')\n"
+        "    else:\n        mixed_precision.set_global_policy('float32')\n\n"
+        "stack = contextlib.ExitStack()\nstack.enter_context(half())\nstack.close()\n"
+        "outside = keras.config.dtype_policy().name\n"
+    )
+    assert policies_with("outside", source) == {("float32", "float32"), ("float64", "float64")}
+
+
+@pytest.mark.parametrize(
+    "entered",
+    [
+        "with scope:\n    pass",
+        "with contextlib.ExitStack() as stack:\n    stack.enter_context(scope)",
+    ],
+)
+def test_the_scope_of_a_strategy_ends(entered: str) -> None:
+    source = f"{PRELUDE}{MANAGER}import tensorflow as tf\nscope = tf.distribute.TPUStrategy().scope()\n{entered}\n"
+    kinds = [[type(event) for event in world.trace.events] for world in worlds("3", main=source)[1]]
+    assert [ScopeEntered, ScopeLeft] in kinds
 
 
 def test_a_context_manager_that_an_option_chooses() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter import sequences
+from mplint.interpreter import containers
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.trace import ScopeEntered, ScopeLeft
-from mplint.interpreter.values import NONE, UNKNOWN, Api, Instance, Place, Symbol, Tuple, Unknown, Value
+from mplint.interpreter.values import UNKNOWN, Api, Instance, Place, Symbol, Unknown, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -70,21 +69,13 @@ def _run(m: Machine, arguments: Arguments, place: Place) -> Value:
     function = arguments.get("fn", 0)
     if function is None:
         return unseen(m, UNKNOWN, arguments)
-    passed = sequences.iterate(m, arguments.get("args", 1) or Tuple(()), place)
-    named = arguments.get("kwargs", 2) or NONE
-    return m.call(function, Arguments(passed.items, (), passed.rest, None if named == NONE else UNKNOWN), place)
+    passed = containers.passed(m, arguments.get("args", 1), arguments.get("kwargs", 2), place)
+    return m.call(function, passed, place)
 
 
 def is_scope(value: Value) -> bool:
     """Whether `value` is what `strategy.scope()` gives."""
     return isinstance(value, Instance) and value.cls == _SCOPE
-
-
-def within(m: Machine, scope: Value, body: Callable[[], object]) -> None:
-    """Run the body of `with strategy.scope():`."""
-    enter(m, scope)
-    body()
-    leave(m)
 
 
 def enter(m: Machine, scope: Value) -> None:
