@@ -236,6 +236,7 @@ class _Check:
                 verdict = prove.check_fixes(
                     self._root,
                     {path: (project.source(path).text, text) for path, text in outcome.files.items()},
+                    naming=project.naming,
                     python=self._modes.python,
                     keras=PerFile(project, self._settings).to_run_in,
                     importers=project.importers,
@@ -244,7 +245,7 @@ class _Check:
                     leaves_half=outcome.left.hidden > 0
                     or any(finding.code != UNREADABLE for finding in outcome.left.findings),
                 )
-            emit(table.render_verdict(verdict, color=colors(stream), root=Path.cwd()) + "\n", stream)
+            emit(table.render_verdict(verdict, color=colors(stream), naming=project.naming) + "\n", stream)
             self._inconclusive = verdict.outcome is judge.Outcome.INCONCLUSIVE
             if verdict.outcome is not judge.Outcome.REFUTED:
                 break
