@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     "--python", metavar="PYTHON", help="The interpreter with TensorFlow.  [default: the active environment's]"
 )
 @click.option(
-    "--against", type=click.Path(exists=True, path_type=Path), help="The original: a file, or a copy of the project."
+    "--against",
+    type=click.Path(exists=True, path_type=Path),
+    help="The original: a file, or a copy of the project or of a folder that the file lies in.",
 )
 @click.option("--audit", is_flag=True, help="Show where mplint's own predictions differ from what ran.")
 @click.option("--policy", type=Choice((*POLICIES, "float32")), help="Run under this policy in place of the program's.")

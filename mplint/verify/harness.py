@@ -293,16 +293,26 @@ def _legacy_switch(node: ast.AST) -> bool | None:
     return str(getattr(pair[1], "value", "")) in ("1", "True", "true")
 
 
+def wanted_keras(choice: str, asked: str | None, likely: str | None) -> str | None:
+    """The Keras to run a program with: "2", "3", "keras" as in `generation_of`, or None where nothing says.
+
+    What is demanded, but for "auto"; else the `likely` one, if it is there and neither an import of the package `keras`
+    nor whoever set the environment has chosen; else what the program's code asks for.
+    """
+    if choice != "auto":
+        return choice
+    is_open = asked != "keras" and LEGACY not in os.environ
+    return likely if is_open and (likely == "3" or (likely == "2" and has_package("tf_keras"))) else asked
+
+
 # --- TensorFlow and Keras -------------------------------------------------------------------------------------------
 
 
 class Framework:
     """TensorFlow, and the one Keras that the program uses."""
 
-    def __init__(self, choice: str, asked: str | None, likely: str | None = None) -> None:
-        wanted = choice if choice != "auto" else asked
-        if choice == "auto" and asked != "keras" and (likely == "3" or (likely == "2" and has_package("tf_keras"))):
-            wanted = likely
+    def __init__(self, choice: str, asked: str | None, likely: str | None) -> None:
+        wanted = wanted_keras(choice, asked, likely)
         if wanted in ("2", "3"):
             os.environ[LEGACY] = "1" if wanted == "2" else "0"
         try:
