@@ -215,6 +215,15 @@ def test_the_other_keras_is_refused_before_it_trains(
     assert not (here / "model.keras").exists()
 
 
+def test_a_function_that_makes_models_of_the_other_keras_is_told(proof_of: RunsProgram, here: Path) -> None:
+    (here / "net.py").write_text("import keras\n\n\ndef build():\n    return keras.Sequential([keras.Input((4,))])\n")
+    proof = proof_of("net.py", keras="2")
+    assert proof.outcome is Outcome.INCONCLUSIVE
+    assert proof.judgement.doubts == (
+        "the program uses the package `keras`, which is Keras 3 here: run it with --keras 3",
+    )
+
+
 def test_both_keras_may_be_imported(proof_of: RunsProgram) -> None:
     proof = proof_of("both_keras.py")
     assert proof.outcome is Outcome.VERIFIED, shown(proof)
