@@ -173,7 +173,8 @@ class Settings:
         # A later source wins even over a more exact selector: `--select MP1` shows what the file ignores.
         if "select" in changed:
             base = replace(self, ignore=(), extend_select=())
-            origins = {**dict.fromkeys(("ignore", "extend_select"), origins["select"]), **origins}
+            reset = [name for name in ("ignore", "extend_select") if getattr(self, name)]
+            origins = {**dict.fromkeys(reset, origins["select"]), **origins}
         else:
             base = replace(
                 self,
@@ -183,8 +184,9 @@ class Settings:
             )
         # Nor does a pattern of an earlier source stand against what a later one says of all files.
         for name in ("keras", "assume_policy"):
-            if name in changed and f"per_file_{name}" not in changed:
-                changed[f"per_file_{name}"], origins[f"per_file_{name}"] = (), origins[name]
+            per_file = f"per_file_{name}"
+            if name in changed and per_file not in changed and getattr(self, per_file):
+                changed[per_file], origins[per_file] = (), origins[name]
         for name in _ADDING & changed.keys():
             if earlier := getattr(base, name):
                 changed[name] = earlier + changed[name]

@@ -12,7 +12,7 @@ import click
 
 from mplint.cli.commands import near
 from mplint.cli.options import Choice, configuration
-from mplint.cli.project import files_of, project_of
+from mplint.cli.project import exclusions_of, files_of, project_of
 from mplint.cli.terminal import Progress, colors, emit
 from mplint.errors import MplintError
 from mplint.settings import DEVICES, KERAS, OUTPUT_FORMATS, POLICIES, SEVERITIES, UNREADABLE, Settings
@@ -194,19 +194,13 @@ class _Check:
 
     def _targets(self) -> list[Path]:
         """The files to check, absolute; what cannot be found is told, and the rest is checked."""
-        from mplint.project.discovery import Exclusions
         from mplint.source.file import SourceError, absolute
 
         settings = self._settings
         if self._stdin is not None:
             path = absolute(self._modes.named[0])
-            exclusions = Exclusions(
-                self._root,
-                exclude=settings.exclude,
-                extend_exclude=settings.extend_exclude,
-                respect_gitignore=settings.respect_gitignore,
-            )
-            return [] if settings.force_exclude and exclusions.excludes_with_parents(path) else [path]
+            excluded = settings.force_exclude and exclusions_of(settings).excludes_with_parents(path)
+            return [] if excluded else [path]
         found: dict[Path, None] = {}
         for named in self._modes.named:
             try:
@@ -236,6 +230,7 @@ class _Check:
                 verdict = prove.check_fixes(
                     self._root,
                     {path: (project.source(path).text, text) for path, text in outcome.files.items()},
+                    naming=project.naming,
                     python=self._modes.python,
                     keras=PerFile(project, self._settings).to_run_in,
                     importers=project.importers,
@@ -244,7 +239,7 @@ class _Check:
                     leaves_half=outcome.left.hidden > 0
                     or any(finding.code != UNREADABLE for finding in outcome.left.findings),
                 )
-            emit(table.render_verdict(verdict, color=colors(stream), root=Path.cwd()) + "\n", stream)
+            emit(table.render_verdict(verdict, color=colors(stream), naming=project.naming) + "\n", stream)
             self._inconclusive = verdict.outcome is judge.Outcome.INCONCLUSIVE
             if verdict.outcome is not judge.Outcome.REFUTED:
                 break

@@ -7,9 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mplint.project.discovery import Exclusions
     from mplint.project.modules import Project
     from mplint.settings import Settings
     from mplint.source.file import SourceError
+
+
+def exclusions_of(settings: Settings) -> Exclusions:
+    """What is left out of the project."""
+    from mplint.project.discovery import Exclusions
+
+    return Exclusions(
+        settings.root,
+        exclude=settings.exclude,
+        extend_exclude=settings.extend_exclude,
+        respect_gitignore=settings.respect_gitignore,
+    )
 
 
 def files_of(
@@ -22,15 +35,7 @@ def files_of(
     """The files that a named path means."""
     from mplint.project.discovery import discover
 
-    return discover(
-        [named],
-        settings.root,
-        exclude=settings.exclude,
-        extend_exclude=settings.extend_exclude,
-        respect_gitignore=settings.respect_gitignore,
-        force_exclude=force_exclude,
-        on_unreadable=on_unreadable,
-    )
+    return discover([named], exclusions_of(settings), force_exclude=force_exclude, on_unreadable=on_unreadable)
 
 
 def project_of(
@@ -48,9 +53,7 @@ def project_of(
 
     return Project.at(
         settings.root,
-        exclude=settings.exclude,
-        extend_exclude=settings.extend_exclude,
-        respect_gitignore=settings.respect_gitignore,
+        exclusions=exclusions_of(settings),
         extra=files,
         overlay=overlay,
         folder=settings.root if for_program else Path.cwd(),

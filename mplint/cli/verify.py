@@ -19,6 +19,7 @@ from mplint.settings import KERAS, POLICIES, Settings
 
 if TYPE_CHECKING:
     from mplint.project.modules import Project
+    from mplint.project.naming import Naming
     from mplint.verify.prove import Audited, Proof
     from mplint.verify.target import Target
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     "--python", metavar="PYTHON", help="The interpreter with TensorFlow.  [default: the active environment's]"
 )
 @click.option(
-    "--against", type=click.Path(exists=True, path_type=Path), help="The original: a file, or a copy of the project."
+    "--against",
+    type=click.Path(exists=True, path_type=Path),
+    help="The original: a file, or a copy of the project or of a folder that the file lies in.",
 )
 @click.option("--audit", is_flag=True, help="Show where mplint's own predictions differ from what ran.")
 @click.option("--policy", type=Choice((*POLICIES, "float32")), help="Run under this policy in place of the program's.")
@@ -70,7 +73,7 @@ def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **opt
     if options["audit"] and options["against"] is not None:
         raise click.UsageError("--audit is of one program: it takes no --against")
     with Progress(f"running {target}", wanted=not options["show_output"]):
-        proof = _prove(target, arguments, **options)
+        proof, naming = _prove(target, arguments, **options)
     if options["output_format"] == "json":
         data = audit_as_json(proof) if isinstance(proof, Audited) else as_json(proof)
         emit(json.dumps(data, indent=2, ensure_ascii=False) + "\n", sys.stdout)
@@ -78,7 +81,7 @@ def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **opt
         paper: dict[str, Any] = {
             "color": colors(sys.stdout),
             "width": shutil.get_terminal_size((100, 24)).columns,
-            "root": Path.cwd(),
+            "naming": naming,
         }
         text = render_audit(proof, **paper) if isinstance(proof, Audited) else render(proof, **paper)
         emit(text, sys.stdout)
@@ -87,7 +90,8 @@ def verify(ctx: click.Context, /, target: str, arguments: tuple[str, ...], **opt
     ctx.exit(proof.outcome.exit_status)
 
 
-def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof | Audited:
+def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> tuple[Proof | Audited, Naming]:
+    """The proof, and how it calls files."""
     from mplint.project.root import find_root
     from mplint.verify import prove
     from mplint.verify.against import changed_texts
@@ -99,7 +103,9 @@ def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof | Aud
     root = find_root([target.file or folder])
     roots = (*source_roots(root), folder)
     settings = Settings.load(root, overrides={} if options["keras"] is None else {"keras": options["keras"]})
-    project = project_of(settings, [target.file] if target.file is not None else [])
+    files = [target.file] if target.file is not None else []
+    project = project_of(settings, files, for_program=options["output_format"] == "json")
+    naming = project.naming
     keras, likely = _generation(target, settings, project, roots)
     chosen = prove.Options(
         python=options["python"],
@@ -113,11 +119,11 @@ def _prove(text: str, arguments: tuple[str, ...], **options: Any) -> Proof | Aud
         likely=likely,
     )
     if options["audit"]:
-        return prove.audit_predictions(target, chosen, project=project, folder=folder)
+        return prove.audit_predictions(target, chosen, project=project, folder=folder), naming
     if options["against"] is None:
-        return prove.verify(target, chosen, root=root, folder=folder)
+        return prove.verify(target, chosen, root=root, folder=folder, naming=naming), naming
     texts = changed_texts(target, options["against"], root=root, roots=roots)
-    return prove.compare(target, texts, chosen, root=root, folder=folder)
+    return prove.compare(target, texts, chosen, root=root, folder=folder, naming=naming), naming
 
 
 def _generation(target: Target, settings: Settings, project: Project, roots: Sequence[Path]) -> tuple[str, str | None]:

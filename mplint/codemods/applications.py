@@ -10,12 +10,12 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, layout, names
-from mplint.codemods.counting import COUNTED_ON
+from mplint.codemods.counting import COUNTED_ON, is_one_of_several
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.keras import models
 from mplint.interpreter.values import Place
-from mplint.interpreter.world import End, Layer, outputs_of
+from mplint.interpreter.world import End, Layer
 from mplint.keras_api import Kind, kind
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -72,9 +72,8 @@ class BehindApplication(Rewrite):
         conflict = evidence.disagreement(self.place)
         if conflict is not None:
             return only_shown(message, evidence.row_of(conflict), edits)
-        # one more layer may change the order of the weights of a model with several ends
-        several = len(outputs_of(self.end.world, self.end.model)) > 1
-        shown = several or evidence.mentions(source.path, COUNTED_ON) or _mentions_name(source, self.last)
+        counted_on = evidence.mentions(source.path, COUNTED_ON) or _mentions_name(source, self.last)
+        shown = is_one_of_several(self.end) or counted_on
         return Fix(message, Applicability.DISPLAY if shown else Applicability.SAFE, edits)
 
     def _activation(self, source: SourceFile, call: cst.Call) -> tuple[str, tuple[Edit, ...]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from mplint.codemods import layout, names
+from mplint.codemods.counting import is_one_of_several
 from mplint.codemods.rewrite import only_shown
 from mplint.findings import Applicability, Edit, Fix
-from mplint.interpreter.world import End, World, outputs_of
+from mplint.interpreter.world import End, World
 from mplint.source.file import SourceFile
 
 
@@ -29,7 +30,7 @@ def cast_to_float32(
     edits = (Edit(source.path, span, before + text + after),)
     if conflict is not None:
         return only_shown("Cast to float32", conflict, edits, ": it may be used inside a model there")
-    if symbolic and len(outputs_of(end.world, end.model)) > 1:
+    if symbolic and is_one_of_several(end):
         what = "Cast to float32, if nothing counts on the order of the model's weights: a layer more may change it"
         return Fix(what, Applicability.DISPLAY, edits)
     return Fix("Cast to float32", Applicability.SAFE, edits)

@@ -42,7 +42,7 @@ def to_change(world: World, layer: Layer) -> Iterator[str]:
 def own_float32(layer: Layer) -> Iterator[Edit]:
     """The edit that gives the call that makes `layer` float32; none where the call cannot take it."""
     source, call = layer.place.source, layer.place.node
-    if isinstance(call, cst.Call) and _takes_dtype(layer, call):
+    if isinstance(call, cst.Call) and _takes_dtype(layer):
         yield calls.set_argument(source, call, "dtype", quoted(source, "float32"))
 
 
@@ -64,7 +64,7 @@ def misses_a_part(world: World, layer: Layer) -> bool:
     )
 
 
-def _takes_dtype(layer: Layer, call: cst.Call) -> bool:
+def _takes_dtype(layer: Layer) -> bool:
     """Whether `dtype=` can be given to the call that makes the layer."""
     return not is_passed_on(layer) and not layer.assigned
 

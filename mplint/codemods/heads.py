@@ -12,7 +12,7 @@ from mplint import keras_api
 from mplint.codemods import calls, dtypes, layout, names
 from mplint.codemods.applications import BehindApplication
 from mplint.codemods.casts import cast_to_float32
-from mplint.codemods.counting import COUNTED_ON
+from mplint.codemods.counting import COUNTED_ON, is_one_of_several
 from mplint.codemods.rewrite import Evidence, Rewrite, Together, only_shown
 from mplint.codemods.sites import BehindSite
 from mplint.codemods.split import Split
@@ -20,7 +20,7 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.keras.wrappers import WRAPPERS
 from mplint.interpreter.sites import site_of
 from mplint.interpreter.values import HALF, Api, Const, Instance, Made, Place, Tensor, softmaxes
-from mplint.interpreter.world import End, Layer, around, carrier, core, outputs_of
+from mplint.interpreter.world import End, Layer, around, carrier, core
 from mplint.keras_api import activates_last, carries
 
 _ACTIVATION: Final = "keras.layers.Activation"
@@ -131,8 +131,8 @@ class _OneEnd(Rewrite):
             return None
         if evidence.output_fix == "auto" and (
             calls.argument(call, "activity_regularizer") is not None
-            # one more layer changes the order of the weights of a model with several ends, and their automatic names
-            or any(len(outputs_of(end.world, end.model)) > 1 for end in evidence.ends_of(layer.place))
+            # their automatic names would change as well
+            or any(map(is_one_of_several, evidence.ends_of(layer.place)))
             or evidence.mentions(source.path, COUNTED_ON)
         ):
             return None

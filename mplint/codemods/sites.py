@@ -9,12 +9,12 @@ import libcst as cst
 from mplint.codemods import calls, layout
 from mplint.codemods.behind import Behind, renamed
 from mplint.codemods.casts import cast_to_float32, float32_activation
-from mplint.codemods.counting import COUNTED_BY_PLACE, COUNTED_ON
+from mplint.codemods.counting import COUNTED_BY_PLACE, COUNTED_ON, is_one_of_several
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Fix
 from mplint.interpreter.sites import Site
 from mplint.interpreter.values import NONE
-from mplint.interpreter.world import End, Layer, around, outputs_of
+from mplint.interpreter.world import End, Layer, around
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class BehindSite(Rewrite):
             return only_shown(what, conflict, edits, ": float32 would meet half precision there")
         loses_name = named is None and self._has_name
         counted_on = evidence.mentions(source.path, COUNTED_ON if named is not None else COUNTED_BY_PLACE)
-        # one more layer may change the order of the weights of a model with several ends
-        if loses_name or counted_on or len(outputs_of(self.end.world, self.end.model)) > 1:
+        if loses_name or counted_on or is_one_of_several(self.end):
             what = f"{what}, if nothing counts on the last layer's name or place"
             return Fix(what, Applicability.DISPLAY, edits)
         return Fix(what, Applicability.SAFE, edits)

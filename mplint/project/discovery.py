@@ -88,11 +88,8 @@ class Exclusions:
 
 def discover(
     paths: Sequence[Path],
-    root: Path,
+    exclusions: Exclusions,
     *,
-    exclude: Sequence[str] | None = None,
-    extend_exclude: Sequence[str] = (),
-    respect_gitignore: bool = True,
     force_exclude: bool = False,
     on_unreadable: Callable[[SourceError], None] | None = None,
 ) -> list[Path]:
@@ -102,7 +99,6 @@ def discover(
     a directory, raises SourceError. So does a directory that may not be read, unless `on_unreadable` takes
     the error.
     """
-    exclusions = Exclusions(root, exclude=exclude, extend_exclude=extend_exclude, respect_gitignore=respect_gitignore)
     found: dict[str, Path] = {}
     for named in paths:
         path = absolute(named)

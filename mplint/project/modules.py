@@ -75,17 +75,13 @@ class Project:
         cls,
         root: Path,
         *,
-        exclude: Sequence[str] | None = None,
-        extend_exclude: Sequence[str] = (),
-        respect_gitignore: bool = True,
+        exclusions: Exclusions | None = None,
         extra: Sequence[Path] = (),
         overlay: Mapping[Path, bytes] | None = None,
         folder: Path | None = None,
     ) -> Project:
         """The project under `root`: all its Python files that are not excluded, and `extra` in any case."""
-        exclusions = Exclusions(
-            root, exclude=exclude, extend_exclude=extend_exclude, respect_gitignore=respect_gitignore
-        )
+        exclusions = exclusions or Exclusions(root)
         project = cls(root, [*python_files(root, exclusions), *extra], overlay, folder=folder)
         project._exclusions = exclusions
         return project

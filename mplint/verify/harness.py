@@ -293,16 +293,26 @@ def _legacy_switch(node: ast.AST) -> bool | None:
     return str(getattr(pair[1], "value", "")) in ("1", "True", "true")
 
 
+def wanted_keras(choice: str, asked: str | None, likely: str | None) -> str | None:
+    """The Keras to run a program with: "2", "3", "keras" as in `generation_of`, or None where nothing says.
+
+    What is demanded, but for "auto"; else the `likely` one, if it is there and neither an import of the package `keras`
+    nor whoever set the environment has chosen; else what the program's code asks for.
+    """
+    if choice != "auto":
+        return choice
+    is_open = asked != "keras" and LEGACY not in os.environ
+    return likely if is_open and (likely == "3" or (likely == "2" and has_package("tf_keras"))) else asked
+
+
 # --- TensorFlow and Keras -------------------------------------------------------------------------------------------
 
 
 class Framework:
     """TensorFlow, and the one Keras that the program uses."""
 
-    def __init__(self, choice: str, asked: str | None, likely: str | None = None) -> None:
-        wanted = choice if choice != "auto" else asked
-        if choice == "auto" and asked != "keras" and (likely == "3" or (likely == "2" and has_package("tf_keras"))):
-            wanted = likely
+    def __init__(self, choice: str, asked: str | None, likely: str | None) -> None:
+        wanted = wanted_keras(choice, asked, likely)
         if wanted in ("2", "3"):
             os.environ[LEGACY] = "1" if wanted == "2" else "0"
         try:
@@ -428,6 +438,8 @@ class Guard:
     def __init__(self, framework: Framework) -> None:
         self._framework = framework
         self._waiting = {name for name in self.PACKAGES if name != framework.package}
+        self.refused: str | None = None
+        """What was told the program, or the function that was called for its models, when it was stopped."""
 
     def install(self) -> None:
         """Guard the copies that are there, and the others once they are imported."""
@@ -457,7 +469,8 @@ class Guard:
         copy: Any = sys.modules[name]
 
         def refuse(*arguments: Any, **options: Any) -> Any:
-            raise OtherKeras(told_of(name, self._framework))
+            self.refused = told_of(name, self._framework)
+            raise OtherKeras(self.refused)
 
         if isinstance(getattr(copy, "Model", None), type):
             copy.Model.__new__ = staticmethod(refuse)
@@ -1913,9 +1926,10 @@ def run_once(job: Mapping[str, Any], run: Mapping[str, Any], framework: Framewor
     reach = Reach(overlay, run["before"], run["texts"])
     watch = Watch(framework, Feed(framework, job["steps"], job["rows"]), tempfile.mkdtemp(dir=job["scratch"]))
     recorder = Recorder(framework.tf, framework.keras)
+    guard = Guard(framework)
     overlay.install()
     watch.install(run["replacement"])
-    Guard(framework).install()
+    guard.install()
     if job["audit"]:
         recorder.start(functools.partial(own_name, job))
         recorder.install()
@@ -1960,7 +1974,7 @@ def run_once(job: Mapping[str, Any], run: Mapping[str, Any], framework: Framewor
         return {
             "models": measured,
             "others": [examination.name(model) for model in others if not held(model, chosen)],
-            "hint": None if chosen else other_keras(framework),
+            "hint": None if chosen else guard.refused,
             "trouble": failed,
             "stopped": stopped,
             "builders": builders,
@@ -2020,15 +2034,6 @@ class Makers:
             for thing in flatten(made):
                 if self._framework.is_model(thing) and not held(thing, self._models):
                     self._models.append(thing)
-
-
-def other_keras(framework: Framework) -> str | None:
-    """Where no model was found: does the program make those of another copy of Keras?"""
-    if framework.generation == "2" and hasattr(sys.modules.get("keras"), "DTypePolicy"):
-        return told_of("keras", framework)
-    if framework.generation == "3" and "tf_keras" in sys.modules:
-        return told_of("tf_keras", framework)
-    return None
 
 
 def global_policy(framework: Framework) -> str:

@@ -6,7 +6,6 @@ import enum
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from mplint.project.naming import Naming
@@ -77,7 +76,7 @@ class Judgement:
         return (*self.notes, f"changed, but not loaded by the program, and so not proved: {', '.join(self.unused)}")
 
 
-def judge_program(evidence: Evidence) -> Judgement:
+def judge_program(evidence: Evidence, naming: Naming) -> Judgement:
     """A program as it is."""
     faults: list[str] = []
     doubts = list(_unfinished(evidence))
@@ -85,13 +84,13 @@ def judge_program(evidence: Evidence) -> Judgement:
     run = evidence.runs.get(AFTER)
     if run is not None:
         if run.trouble is not None:
-            doubts.append(in_words(run.trouble))
+            doubts.append(in_words(run.trouble, naming))
         elif not run.models:
             doubts.append(run.hint or _NO_MODEL)
         for model in run.models:
             faults += _half_outputs(model)
             faults += _training_faults(model).values()
-            doubts += _model_doubts(model)
+            doubts += _model_doubts(model, naming)
         if run.models and not any(model.half_layers for model in run.models):
             notes.append(
                 "no layer computes in half precision: --policy mixed_float16 tries the program under that policy"
@@ -100,10 +99,8 @@ def judge_program(evidence: Evidence) -> Judgement:
     return Judgement(tuple(faults), _once(doubts), tuple(notes))
 
 
-def judge_rewrite(
-    evidence: Evidence, *, leaves_half: bool = False, exact: bool = True, root: Path = Path()
-) -> Judgement:
-    """A rewritten program beside the original; files are named from `root` on.
+def judge_rewrite(evidence: Evidence, naming: Naming, *, leaves_half: bool = False, exact: bool = True) -> Judgement:
+    """A rewritten program beside the original.
 
     With `leaves_half` some outputs are known to stay in half precision (their findings were not to be fixed). `exact`
     demands that both train to the same bits in float32.
@@ -112,7 +109,7 @@ def judge_rewrite(
     doubts = list(_unfinished(evidence))
     notes: list[str] = []
     before, after = evidence.runs.get(BEFORE), evidence.runs.get(AFTER)
-    faults_, doubts_ = _troubles(before, after)
+    faults_, doubts_ = _troubles(before, after, naming)
     faults += faults_
     doubts += doubts_
     if after is not None and after.trouble is None and not after.models:
@@ -129,11 +126,10 @@ def judge_rewrite(
     elif after is not None:
         faults += [fault for model in after.models for fault in _half_outputs(model)]
     for model in after.models if after is not None else ():
-        doubts += _model_doubts(model)
+        doubts += _model_doubts(model, naming)
     if not faults_ and (after is None or after.models):  # else enough is said
-        _judge_float32(evidence, exact, faults, doubts, notes)
-    name = Naming(root, root).file
-    reach = {name(path): reached for path, reached in (after.reach.items() if after is not None else ())}
+        _judge_float32(evidence, exact, naming, faults, doubts, notes)
+    reach = {naming.file(path): reached for path, reached in (after.reach.items() if after is not None else ())}
     unused = tuple(name for name, reached in reach.items() if not reached.loaded)
     if unused and len(unused) == len(reach) and after is not None and after.trouble is None:
         doubts.append("the program loads no file that the rewrite changed")
@@ -143,12 +139,12 @@ def judge_rewrite(
     return Judgement(tuple(faults), _once(doubts), tuple(notes), unreached, unused)
 
 
-def judge_audit(evidence: Evidence, tally: Tally) -> Judgement:
+def judge_audit(evidence: Evidence, tally: Tally, naming: Naming) -> Judgement:
     """What ran beside what was predicted: only a difference refutes, and only a program that ended tells all."""
     doubts = list(_unfinished(evidence))
     run = evidence.runs.get(AFTER)
     if run is not None and run.trouble is not None:
-        doubts.append(in_words(run.trouble))
+        doubts.append(in_words(run.trouble, naming))
     elif run is not None and not tally.facts:
         doubts.append(run.hint or "the program's own code makes no layer, model or variable")
     wrong = tally.of(Verdict.DIFFERS)
@@ -196,9 +192,9 @@ def _half_outputs(model: ModelRun) -> Iterator[str]:
         yield f"{_output(output, model)} is {output.dtype}"
 
 
-def _model_doubts(model: ModelRun) -> Iterator[str]:
+def _model_doubts(model: ModelRun, naming: Naming) -> Iterator[str]:
     for trouble in model.troubles:
-        yield f"`{model.name}`: {in_words(trouble)}"
+        yield f"`{model.name}`: {in_words(trouble, naming)}"
     if not model.troubles:
         if not model.outputs:
             yield f"`{model.name}` gives nothing whose dtype could be seen"
@@ -238,11 +234,11 @@ def _scale_story(training: Training) -> str:
     return f"the loss scale fell from {training.first_scale:g} to {training.scale:g}"
 
 
-def _troubles(before: Run | None, after: Run | None) -> tuple[list[str], list[str]]:
+def _troubles(before: Run | None, after: Run | None, naming: Naming) -> tuple[list[str], list[str]]:
     """Faults and doubts that come from programs that fail."""
     if after is None or after.trouble is None:
         return [], []
-    told = in_words(after.trouble)
+    told = in_words(after.trouble, naming)
     if after.trouble.kind in ("kernel", "keras", "target", "internal"):
         return [], [told]
     if before is None:
@@ -284,16 +280,20 @@ def _judge_outputs(
         doubts.append(NOT_HALF)
 
 
-def _judge_float32(evidence: Evidence, exact: bool, faults: list[str], doubts: list[str], notes: list[str]) -> None:
+def _judge_float32(
+    evidence: Evidence, exact: bool, naming: Naming, faults: list[str], doubts: list[str], notes: list[str]
+) -> None:
     before, after = evidence.runs.get(BEFORE_FLOAT32), evidence.runs.get(AFTER_FLOAT32)
     if before is None or after is None:
         if not evidence.timed_out:
             doubts.append("the two programs were not compared in float32")
         return
     if before.trouble is not None:
-        doubts.append(f"the original program in float32: {in_words(before.trouble)}")
+        doubts.append(f"the original program in float32: {in_words(before.trouble, naming)}")
     elif after.trouble is not None:
-        faults.append(f"in float32 the original runs, the rewritten program does not: {in_words(after.trouble)}")
+        faults.append(
+            f"in float32 the original runs, the rewritten program does not: {in_words(after.trouble, naming)}"
+        )
     untrained = [model.name for model in (*before.models, *after.models) if model.trainable and model.training is None]
     if before.trouble is not None or after.trouble is not None:
         return
@@ -310,11 +310,11 @@ def _judge_float32(evidence: Evidence, exact: bool, faults: list[str], doubts: l
             doubts.append("the original program does not train alike twice, so float32 cannot be compared")
 
 
-def in_words(trouble: Trouble) -> str:
+def in_words(trouble: Trouble, naming: Naming) -> str:
     """A trouble as a sentence of one line."""
     text = " ".join(trouble.text.split())
     text = text if len(text) <= 300 else f"{text[:300]}…"
-    where = "" if trouble.where is None else f" ({trouble.where[0].name}:{trouble.where[1]})"
+    where = "" if trouble.where is None else f" ({naming.file(trouble.where[0])}:{trouble.where[1]})"
     match trouble.kind:
         case "kernel":
             operation = _operation(text)

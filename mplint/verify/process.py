@@ -25,8 +25,6 @@ from mplint.verify.target import Target
 
 HARNESS: Final = Path(__file__).with_name("harness.py")
 PROTOCOL: Final = 1
-LEGACY: Final = "TF_USE_LEGACY_KERAS"
-"""Who sets this has chosen a Keras."""
 
 _POLL: Final = 0.05
 _KEPT_LINES: Final = 200
@@ -53,8 +51,8 @@ class Setup:
 class Job:
     """Runs of one program, and the two of them whose weights are compared.
 
-    The generation `keras` is demanded, but for "auto"; where the code does not import the package `keras`, the `likely`
-    one is taken if it is there. With `audit` nothing is measured; instead all that the program makes is recorded.
+    The generation `keras` is demanded, but for "auto"; where nothing else chooses one, the `likely` one is taken if it
+    is there. With `audit` nothing is measured; instead all that the program makes is recorded.
     """
 
     target: Target
@@ -83,7 +81,7 @@ class Job:
             "roots": [str(root) for root in self.roots],
             "arguments": list(self.arguments),
             "keras": self.keras,
-            "likely": None if LEGACY in os.environ else self.likely,
+            "likely": self.likely,
             "steps": self.steps,
             "rows": self.rows,
             "fork": fork,

@@ -109,12 +109,12 @@ class Verdict:
         return Outcome.VERIFIED
 
 
-def verify(target: Target, options: Options, *, root: Path, folder: Path) -> Proof:
+def verify(target: Target, options: Options, *, root: Path, folder: Path, naming: Naming) -> Proof:
     """Run a program as it is, in `folder`; the modules of the project `root` can be imported."""
     replaced = options.policy
     runs = (Setup(AFTER, {}, {}, policy=replaced, replacement=replaced),)
     evidence = _execute(_job(target, runs, options, _roots(root, folder)), options, folder)
-    return Proof(target, False, evidence, judge_program(evidence))
+    return Proof(target, False, evidence, judge_program(evidence, naming))
 
 
 def compare(
@@ -124,6 +124,7 @@ def compare(
     *,
     root: Path,
     folder: Path,
+    naming: Naming,
     assumed: str | None = None,
     leaves_half: bool = False,
     exact: bool = True,
@@ -143,7 +144,7 @@ def compare(
     )
     job = replace(_job(target, runs, options, _roots(root, folder)), compare=(BEFORE_FLOAT32, AFTER_FLOAT32))
     evidence = _execute(job, options, folder)
-    judgement = judge_rewrite(evidence, leaves_half=leaves_half, exact=exact, root=root.resolve())
+    judgement = judge_rewrite(evidence, naming, leaves_half=leaves_half, exact=exact)
     return Proof(target, True, evidence, judgement)
 
 
@@ -161,13 +162,14 @@ def audit_predictions(target: Target, options: Options, *, project: Project, fol
     if run is not None and versions is not None:
         prediction = predict(project, start, versions.generation, options.policy)
         tally = audit.compare(prediction, run.made, run.named, start.path)
-    return Audited(target, evidence, tally, judge_audit(evidence, tally))
+    return Audited(target, evidence, tally, judge_audit(evidence, tally, project.naming))
 
 
 def check_fixes(
     project_root: Path,
     fixes: Mapping[Path, tuple[str, str]],
     *,
+    naming: Naming,
     python: str | None = None,
     keras: Callable[[Path], tuple[str, str | None]] = lambda path: ("auto", None),
     timeout: float = TIMEOUT,
@@ -188,7 +190,7 @@ def check_fixes(
     reached. Notebooks are not run.
     """
     options = Options(python=python, timeout=timeout, steps=steps)
-    course = _Course(project_root, fixes, conditions or {})
+    course = _Course(naming, fixes, conditions or {})
     texts = {path: pair for path, pair in fixes.items() if path.suffix != NOTEBOOK}
     for path in fixes:
         for target in targets_for(path, importers):
@@ -202,6 +204,7 @@ def check_fixes(
                 _in_generation(options, keras(target.file or path), keras(path)),
                 root=project_root,
                 folder=project_root,
+                naming=naming,
                 assumed=(policies or {}).get(path) if target.imported else None,
                 leaves_half=leaves_half,
                 exact=exact,
@@ -228,8 +231,8 @@ class _Doubt:
 class _Course:
     """What the proofs so far say of each file."""
 
-    def __init__(self, root: Path, paths: Iterable[Path], conditions: Mapping[Path, str]) -> None:
-        self._root = root
+    def __init__(self, naming: Naming, paths: Iterable[Path], conditions: Mapping[Path, str]) -> None:
+        self._naming = naming
         self._conditions = conditions
         self._proofs: dict[str, Proof] = {}
         self._open: dict[Path, set[tuple[int, int]] | None] = dict.fromkeys(paths)
@@ -287,7 +290,7 @@ class _Course:
         """How to prove what is half precision under a condition alone."""
         if target.file is None or target.imported:
             return condition
-        file = Naming(self._root, self._root).file(target.file)
+        file = self._naming.file(target.file)
         return f"{condition}: `mplint verify {file} --against ORIGINAL -- ARGUMENTS` proves it with arguments"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from mplint.project.naming import Naming
 from mplint.verify import audit
 from mplint.verify.judge import Outcome
 from mplint.verify.prove import Audited, Proof, Verdict
@@ -34,32 +35,32 @@ class _Row:
     cells: tuple[_Cell, ...]
 
 
-def render(proof: Proof, *, color: bool = False, width: int = 100, root: Path | None = None) -> str:
+def render(proof: Proof, *, color: bool = False, width: int = 100, naming: Naming) -> str:
     """A proof as text: what it ran with, a table for each model, and the outcome with its reasons."""
     paper = _Rich(width) if color else _Plain()
-    _measurements(paper, proof, width, root)
-    _conclude(paper, proof.outcome, _relative(proof, root), proof.judgement.reasons)
+    _measurements(paper, proof, width, naming)
+    _conclude(paper, proof.outcome, _called(proof, naming), proof.judgement.reasons)
     return paper.text()
 
 
-def render_verdict(verdict: Verdict, *, color: bool = False, width: int = 100, root: Path | None = None) -> str:
+def render_verdict(verdict: Verdict, *, color: bool = False, width: int = 100, naming: Naming) -> str:
     """All proofs of a set of fixes, and what they say of each file."""
     paper = _Rich(width) if color else _Plain()
     for proof in verdict.proofs:
-        _measurements(paper, proof, width, root)
+        _measurements(paper, proof, width, naming)
         if not any(run.models for run in proof.evidence.runs.values()):  # nothing but the heading says what was run
             for reason in proof.judgement.reasons:
                 paper.line(f"  {reason}")
             paper.line("")
     for path, of_file in verdict.files.items():
-        _conclude(paper, of_file.outcome, f"fixes in {_name(path, root)}", of_file.reasons)
+        _conclude(paper, of_file.outcome, f"fixes in {naming.file(path)}", of_file.reasons)
     return paper.text()
 
 
-def render_audit(audited: Audited, *, color: bool = False, width: int = 100, root: Path | None = None) -> str:
+def render_audit(audited: Audited, *, color: bool = False, width: int = 100, naming: Naming) -> str:
     """An audit as text: what differs from the prediction, what was not predicted, and how much was."""
     paper = _Rich(width) if color else _Plain()
-    paper.line(_heading(audited, root), "bold")
+    paper.line(_heading(audited, naming), "bold")
     tally = audited.tally
     wrong, unknown = tally.of(audit.Verdict.DIFFERS), tally.of(audit.Verdict.UNKNOWN)
     for title, facts, style in (
@@ -69,7 +70,7 @@ def render_audit(audited: Audited, *, color: bool = False, width: int = 100, roo
         if facts:
             paper.line("")
             paper.line(title)
-            paper.table(["what", "ran in", "predicted"], [_fact(fact, root, style) for fact in facts])
+            paper.table(["what", "ran in", "predicted"], [_fact(fact, naming, style) for fact in facts])
     paper.line("")
     if len(unknown) > _MOST_UNKNOWN:
         paper.line(f"note: {len(unknown) - _MOST_UNKNOWN} more were not predicted", "dim")
@@ -77,7 +78,7 @@ def render_audit(audited: Audited, *, color: bool = False, width: int = 100, roo
     if seen:
         paper.line(f"as predicted: {agreed} of {seen} dtypes of layers, outputs and variables", "dim")
     _ending(paper, audited, width)
-    _conclude(paper, audited.outcome, _relative(audited, root), audited.judgement.reasons)
+    _conclude(paper, audited.outcome, _called(audited, naming), audited.judgement.reasons)
     return paper.text()
 
 
@@ -91,14 +92,14 @@ def audit_as_json(audited: Audited) -> dict[str, Any]:
     }
 
 
-def _fact(fact: audit.Fact, root: Path | None, style: str) -> _Row:
-    file = _name(Path(fact.file), root)
+def _fact(fact: audit.Fact, naming: Naming, style: str) -> _Row:
+    file = naming.file(Path(fact.file))
     place = f"{file}:{fact.row}" if fact.row else file
     return _Row(place, (_Cell(f"{fact.kind}, {fact.about}"), _Cell(fact.real, style), _Cell(fact.predicted)))
 
 
-def _measurements(paper: _Plain | _Rich, proof: Proof, width: int, root: Path | None) -> None:
-    paper.line(_heading(proof, root), "bold")
+def _measurements(paper: _Plain | _Rich, proof: Proof, width: int, naming: Naming) -> None:
+    paper.line(_heading(proof, naming), "bold")
     columns = [label for label in (BEFORE, AFTER) if label in proof.evidence.runs]
     for models in _side_by_side([proof.evidence.runs[label] for label in columns]):
         shown = next(model for model in reversed(models) if model is not None)
@@ -152,20 +153,15 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def _name(path: Path, root: Path | None) -> str:
-    """A path as seen from `root`, where it lies below it."""
-    return str(path.relative_to(root)) if root is not None and path.is_relative_to(root) else str(path)
+def _called(proof: Proof | Audited, naming: Naming) -> str:
+    """What to call the target."""
+    target = proof.target
+    return str(target if target.file is None else replace(target, file=Path(naming.file(target.file))))
 
 
-def _relative(proof: Proof | Audited, root: Path | None) -> str:
-    """The target as seen from `root`."""
-    file = proof.target.file
-    return str(proof.target) if file is None else str(proof.target).replace(str(file), _name(file, root), 1)
-
-
-def _heading(proof: Proof | Audited, root: Path | None) -> str:
+def _heading(proof: Proof | Audited, naming: Naming) -> str:
     versions = proof.evidence.versions
-    told = _relative(proof, root)
+    told = _called(proof, naming)
     if versions is None:
         return told
     return f"{told} · Keras {versions.keras} · TensorFlow {versions.tensorflow} · Python {versions.python}"

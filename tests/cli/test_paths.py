@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from mplint.cli.main import main
+from mplint.verify import prove
+from mplint.verify.results import AFTER, BEFORE, Evidence, Reached, Trouble
+from tests.verify.test_judge import RUN
 
 FILES = {
     "pyproject.toml": '[tool.mplint]\nkeras = "3"\n',
@@ -52,6 +56,24 @@ def test_text_has_the_paths_of_the_folder(
     told = said("config", str(root / "nets" / "net.py"))
     assert f"# file: {nets}net.py\n" in told
     assert f"# policy: mixed_float16 in the program {top}train.py\n" in told
+
+
+def test_a_proof_has_the_paths_of_the_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train, net = root / "train.py", root / "nets" / "net.py"
+    trouble = Trouble("crash", "ValueError: no", "running the program", where=(net, 6))
+    measured = replace(RUN, trouble=trouble, reach={net: Reached(((6, 6),), ((6, 6),))})
+    evidence = Evidence(runs={AFTER: measured, BEFORE: measured})
+    monkeypatch.setattr(prove, "execute", lambda *arguments, **options: evidence)
+    monkeypatch.setattr(prove, "interpreter", lambda named: named)
+    (root / "old.py").write_text("")
+    for folder, nets, top in ((root, "nets/", ""), (root / "nets", "", "../")):
+        monkeypatch.chdir(folder)
+        lines = said("verify", str(train), "--against", str(root / "old.py")).splitlines()
+        start = lines.index(f"? {top}train.py: inconclusive")
+        assert lines[start + 1].endswith(f"failed: ValueError: no ({nets}net.py:6)")
+        assert lines[-1] == f"  {nets}net.py: the rewritten row 6 did not run"
+        told = json.loads(said("verify", str(train), "--output-format", "json"))
+        assert told["reasons"] == ["running the program failed: ValueError: no (nets/net.py:6)"]
 
 
 def test_json_is_the_same_everywhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

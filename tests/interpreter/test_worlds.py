@@ -252,6 +252,21 @@ def test_behind_a_case_that_leaves_its_question_is_answered() -> None:
     assert policies_with("head", source) == {("float32", "float32")}
 
 
+def disagree(first: str, again: str) -> bool:
+    """Whether a world has half precision, by the first question, and the other answer to the second."""
+    source = (
+        f"{PRELUDE}import glob, os\ntry:\n    import apex\nexcept ImportError:\n    apex = None\n"
+        "found = glob.glob('*')\ncount = len(found)\nnumber = int(os.environ['N'])\nhead = 'fine'\n"
+        f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\nif not ({again}):\n    head = 'unlike'\n"
+        "layers.Dense(1)\n"
+    )
+    program, found = worlds("3", main=source)
+    frame = program.module_frame(ROOT / "main.py")
+    half = [world for world in found if "mixed_float16" in {policy.name for policy in world.policies}]
+    assert half
+    return any("unlike" in str(plain(world, dict(world.bindings(frame))["head"])) for world in half)
+
+
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -281,17 +296,7 @@ def test_behind_a_case_that_leaves_its_question_is_answered() -> None:
     ],
 )
 def test_a_question_that_is_asked_in_two_ways_has_one_answer(first: str, again: str) -> None:
-    source = (
-        f"{PRELUDE}import glob, os\ntry:\n    import apex\nexcept ImportError:\n    apex = None\n"
-        "found = glob.glob('*')\ncount = len(found)\nnumber = int(os.environ['N'])\nhead = 'fine'\n"
-        f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\nif not ({again}):\n    head = 'unlike'\n"
-        "layers.Dense(1)\n"
-    )
-    program, found = worlds("3", main=source)
-    frame = program.module_frame(ROOT / "main.py")
-    half = [world for world in found if "mixed_float16" in {policy.name for policy in world.policies}]
-    assert half
-    assert not any("unlike" in str(plain(world, dict(world.bindings(frame))["head"])) for world in half)
+    assert not disagree(first, again)
 
 
 @pytest.mark.parametrize(
@@ -305,14 +310,7 @@ def test_a_question_that_is_asked_in_two_ways_has_one_answer(first: str, again: 
     ],
 )
 def test_questions_that_are_like_each_other_have_answers_of_their_own(first: str, again: str) -> None:
-    source = (
-        f"{PRELUDE}import glob\nfound = glob.glob('*')\nhead = 'fine'\n"
-        f"if {first}:\n    mixed_precision.set_global_policy('mixed_float16')\n"
-        f"    if not ({again}):\n        head = 'unlike'\n"
-    )
-    program, found = worlds("3", main=source)
-    frame = program.module_frame(ROOT / "main.py")
-    assert any("unlike" in str(plain(world, dict(world.bindings(frame))["head"])) for world in found)
+    assert disagree(first, again)
 
 
 OPTIONS = """

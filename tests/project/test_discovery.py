@@ -17,8 +17,9 @@ def names(root: Path, files: Sequence[Path]) -> list[str]:
     return [file.relative_to(root).as_posix() for file in files]
 
 
-def found(root: Path, *paths: str, **settings: object) -> list[str]:
-    return names(root, discover([root / path for path in paths or (".",)], root, **settings))  # type: ignore[arg-type]
+def found(root: Path, *paths: str, force_exclude: bool = False, **settings: object) -> list[str]:
+    exclusions = Exclusions(root, **settings)  # type: ignore[arg-type]
+    return names(root, discover([root / path for path in paths or (".",)], exclusions, force_exclude=force_exclude))
 
 
 def test_python_files_are_found_in_order(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_each_file_is_found_once(tmp_path: Path) -> None:
 def test_paths_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"a/x.py": ""})
     monkeypatch.chdir(tmp_path / "a")
-    assert discover([Path()], Path("..")) == [tmp_path / "a" / "x.py"]
+    assert discover([Path()], Exclusions(Path(".."))) == [tmp_path / "a" / "x.py"]
 
 
 def test_links(tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def test_named_paths_that_cannot_be_checked_are_errors(tmp_path: Path, make: obj
     path = tmp_path / "odd.py"
     make(path)  # type: ignore[operator]
     with pytest.raises(SourceError, match=says):
-        discover([path], tmp_path)
+        discover([path], Exclusions(tmp_path))
 
 
 def test_a_directory_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,9 +164,9 @@ def test_a_directory_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "scandir", refuse)  # root, who may run the tests, reads everything
     with pytest.raises(SourceError, match=r"a: cannot be searched \(Permission denied\)"):
-        discover([tmp_path], tmp_path)
+        discover([tmp_path], Exclusions(tmp_path))
     errors: list[SourceError] = []
-    assert names(tmp_path, discover([tmp_path], tmp_path, on_unreadable=errors.append)) == ["b/y.py"]
+    assert names(tmp_path, discover([tmp_path], Exclusions(tmp_path), on_unreadable=errors.append)) == ["b/y.py"]
     assert [error.path for error in errors] == [tmp_path / "a"]
     assert names(tmp_path, list(python_files(tmp_path, Exclusions(tmp_path)))) == ["b/y.py"]
 

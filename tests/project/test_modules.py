@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mplint.project.discovery import Exclusions
 from mplint.project.modules import Project
 from mplint.source.file import SourceError
 from tests.project.trees import project, shown, write
@@ -279,9 +280,11 @@ def test_a_glance_is_taken_once_and_keeps_nothing_else(tmp_path: Path) -> None:
 
 def test_named_files_belong_to_the_project_though_excluded(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": "", "build/b.py": "", "build/c.py": ""})
-    here = Project.at(tmp_path, extra=[tmp_path / "build" / "b.py"], extend_exclude=["a.py"])
+    here = Project.at(
+        tmp_path, extra=[tmp_path / "build" / "b.py"], exclusions=Exclusions(tmp_path, extend_exclude=["a.py"])
+    )
     assert here.files == (tmp_path / "build" / "b.py",)
-    assert Project.at(tmp_path, exclude=[]).files == tuple(
+    assert Project.at(tmp_path, exclusions=Exclusions(tmp_path, exclude=[])).files == tuple(
         tmp_path / name for name in ("a.py", "build/b.py", "build/c.py")
     )
 

@@ -245,6 +245,19 @@ def test_what_a_later_select_emptied_names_it_as_its_source(tmp_path: Path) -> N
     assert (settings.ignore, settings.origins["ignore"]) == ((), "--select")
 
 
+def test_a_later_source_is_named_only_for_what_it_emptied(tmp_path: Path) -> None:
+    configured(tmp_path, 'per-file-keras = { "legacy/*" = "2" }\n')
+    flags = {"select": ["MP1"], "keras": "3", "assume_policy": "mixed_float16"}
+    settings = Settings.load(tmp_path, overrides=flags)
+    assert settings.per_file_keras == ()
+    assert settings.origins == {
+        "select": "--select",
+        "keras": "--keras",
+        "per_file_keras": "--keras",
+        "assume_policy": "--assume-policy",
+    }
+
+
 PER_FILE = """
     keras = "3"
     assume-policy = "mixed_bfloat16"

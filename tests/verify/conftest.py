@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mplint.project.naming import Naming
 from mplint.verify.prove import Options, Proof, verify
 from mplint.verify.target import Target
 
@@ -30,6 +31,6 @@ def proof_of(here: Path) -> RunsProgram:
 
     def run(target: str, *arguments: str, timeout: float = 120, **options: object) -> Proof:
         chosen = Options(arguments=arguments, timeout=timeout, **options)  # type: ignore[arg-type]
-        return verify(Target.parse(target, here), chosen, root=here, folder=here)
+        return verify(Target.parse(target, here), chosen, root=here, folder=here, naming=Naming(here, here))
 
     return run

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from mplint.cli.main import main
 from mplint.errors import MplintError
 from mplint.project.modules import Project
+from mplint.project.naming import Naming
 from mplint.verify import prove
 from mplint.verify.audit import Fact, Tally, Verdict
 from mplint.verify.judge import Judgement, judge_audit
@@ -40,12 +41,12 @@ def play(monkeypatch: pytest.MonkeyPatch, judgement: Judgement, evidence: Eviden
     """Let every program end with this; gives what was asked for."""
     asked: list[Any] = []
 
-    def verify(target: Target, options: Options, **folders: Path) -> Proof:
-        asked.append((target, options, folders))
+    def verify(target: Target, options: Options, **others: Any) -> Proof:
+        asked.append((target, options, others))
         return Proof(target, False, evidence or Evidence(VERSIONS, {AFTER: RUN}), judgement)
 
-    def compare(target: Target, texts: object, options: Options, **folders: Path) -> Proof:
-        asked.append((target, texts, options, folders))
+    def compare(target: Target, texts: object, options: Options, **others: Any) -> Proof:
+        asked.append((target, texts, options, others))
         return Proof(target, True, evidence or Evidence(VERSIONS, {AFTER: RUN, BEFORE: RUN}), judgement)
 
     monkeypatch.setattr(prove, "verify", verify)
@@ -138,10 +139,11 @@ def test_what_is_asked_for(train: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "--steps 5 --rows 2 --timeout 7 --keras 2 --policy mixed_bfloat16 --python there train.py:build -- --units 3"
     )
     assert run(*words.split()).exit_code == 0
-    ((target, options, folders),) = asked
+    ((target, options, others),) = asked
     assert target == Target(file=train, factory="build")
     assert options == Options("there", "2", 5, 2, 7.0, "mixed_bfloat16", ("--units", "3"))
-    assert folders == {"root": train.parent, "folder": train.parent}
+    here = train.parent
+    assert others == {"root": here, "folder": here, "naming": Naming(here, here)}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ def test_audit(
 ) -> None:
     def played(target: Target, options: Options, *, project: Project, folder: Path) -> Audited:
         assert (options.policy, project.root, folder) == ("mixed_bfloat16", train.parent, train.parent)
-        return Audited(target, evidence, tally, judge_audit(evidence, tally))
+        return Audited(target, evidence, tally, judge_audit(evidence, tally, project.naming))
 
     monkeypatch.setattr(prove, "audit_predictions", played)
     result = run("train.py", "--audit", "--policy", "mixed_bfloat16")

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from mplint.project.naming import Naming
 from mplint.verify import prove
 from mplint.verify.judge import NOT_HALF, Judgement, Outcome, judge_rewrite
 from mplint.verify.prove import FileVerdict, Proof, Verdict, check_fixes
 from mplint.verify.results import AFTER, Evidence, Reached, Run, Versions
 from mplint.verify.table import render_verdict
 from mplint.verify.target import Target
-from tests.verify.test_judge import CRASH, RUN, halved, pair
+from tests.verify.test_judge import CRASH, NAMING, RUN, halved, pair
 
 PLACES = ((2, 2), (5, 6))
 
@@ -39,13 +40,19 @@ def verdict_of(
     def compare(target: Target, texts: object, chosen: object, **others: Any) -> Proof:
         assert target.file is not None
         measured = evidence[target.file.name]
-        judgement: Judgement = judge_rewrite(measured)
+        judgement: Judgement = judge_rewrite(measured, NAMING)
         return Proof(target, True, measured, judgement)
 
     monkeypatch.setattr(prove, "compare", compare)
     model = project / "model.py"
     importers = {model: [project / "train.py"]}
-    verdict = check_fixes(project, {model: ("", "")}, importers=lambda path: importers.get(path, []), **options)
+    verdict = check_fixes(
+        project,
+        {model: ("", "")},
+        naming=Naming(project, project),
+        importers=lambda path: importers.get(path, []),
+        **options,
+    )
     return verdict.files[model]
 
 
@@ -90,18 +97,18 @@ def test_notebooks_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(prove, "compare", compare)
     notebook, model = tmp_path / "a.ipynb", tmp_path / "model.py"
     notebook.write_text("main()")
-    verdict = check_fixes(tmp_path, {notebook: ("", "")}, importers=lambda path: [])
+    verdict = check_fixes(tmp_path, {notebook: ("", "")}, naming=NAMING, importers=lambda path: [])
     assert verdict.files[notebook] == FileVerdict(Outcome.INCONCLUSIVE, ("notebooks are not run",))
 
     asked: list[tuple[Target, set[Path]]] = []
 
     def noted(target: Target, texts: Mapping[Path, tuple[str, str]], *arguments: object, **options: object) -> Proof:
         asked.append((target, set(texts)))
-        return Proof(target, True, pair(RUN, RUN), judge_rewrite(pair(RUN, RUN)))
+        return Proof(target, True, pair(RUN, RUN), judge_rewrite(pair(RUN, RUN), NAMING))
 
     monkeypatch.setattr(prove, "compare", noted)
     model.write_text("def build(): ...\n")
-    check_fixes(tmp_path, {notebook: ("", ""), model: ("", "")}, importers=lambda path: [notebook])
+    check_fixes(tmp_path, {notebook: ("", ""), model: ("", "")}, naming=NAMING, importers=lambda path: [notebook])
     assert asked == [(Target(file=model, imported=True), {model})]
 
 
@@ -109,7 +116,7 @@ def test_what_failed_is_said_below_its_heading() -> None:
     evidence = Evidence(Versions("3.11.7", "2.21.0", "3.15.1", "3"), {AFTER: Run(**{**vars(RUN), "models": ()})})
     proof = Proof(Target(file=Path("/a/train.py")), True, evidence, Judgement(doubts=("it failed",)))
     verdict = Verdict({Path("/a/net.py"): FileVerdict(Outcome.INCONCLUSIVE, ("why",))}, (proof,))
-    assert render_verdict(verdict, root=Path("/a")) == (
+    assert render_verdict(verdict, naming=Naming(Path("/a"), Path("/a"))) == (
         "train.py · Keras 3.15.1 · TensorFlow 2.21.0 · Python 3.11.7\n\n"
         "  it failed\n\n? fixes in net.py: inconclusive\n  why\n"
     )

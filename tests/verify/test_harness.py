@@ -56,6 +56,31 @@ def test_generation(text: str, generation: str | None) -> None:
     assert harness.generation_of([ast.parse(text)]) == generation
 
 
+@pytest.mark.parametrize(
+    ("choice", "asked", "likely", "wanted"),
+    [
+        ("2", "keras", "3", "2"),
+        ("auto", None, None, None),
+        ("auto", "2", None, "2"),
+        ("auto", None, "3", "3"),
+        ("auto", "2", "3", "3"),
+        ("auto", "keras", "2", "keras"),
+        ("auto", None, "2", "2"),
+    ],
+)
+def test_the_keras_to_run_with(
+    monkeypatch: pytest.MonkeyPatch, choice: str, asked: str | None, likely: str | None, wanted: str | None
+) -> None:
+    monkeypatch.delenv(harness.LEGACY, raising=False)
+    monkeypatch.setattr(harness, "has_package", lambda name: name == "tf_keras")
+    assert harness.wanted_keras(choice, asked, likely) == wanted
+    monkeypatch.setenv(harness.LEGACY, "0")
+    assert harness.wanted_keras(choice, asked, likely) == (choice if choice != "auto" else asked)
+    monkeypatch.delenv(harness.LEGACY)
+    monkeypatch.setattr(harness, "has_package", lambda name: False)
+    assert harness.wanted_keras(choice, asked, likely) == (asked if (choice, likely) == ("auto", "2") else wanted)
+
+
 def test_the_sources_of_a_project(tmp_path: Path) -> None:
     files = {
         "train.py": "import numpy\nimport helper\nfrom pkg.models import net",

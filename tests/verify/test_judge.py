@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mplint.project.naming import Naming
 from mplint.verify.judge import Outcome, judge_program, judge_rewrite, rows_in_words
 from mplint.verify.results import (
     AFTER,
@@ -56,6 +57,7 @@ RUN = Run(
     models=(MODEL,), others=(), hint=None, trouble=None, stopped=False, policy="mixed_float16", reach={}, seconds=1.0
 )
 FILE = Path("/project/model.py")
+NAMING = Naming(FILE.parent, FILE.parent)
 CRASH = Trouble("crash", "ValueError: no", "running the program")
 
 
@@ -86,17 +88,17 @@ class TestProgram:
     """A program as it is."""
 
     def test_more_steps_than_asked_for(self) -> None:
-        judgement = judge_program(alone(trained(steps=6, skipped=3, more=3)))
+        judgement = judge_program(alone(trained(steps=6, skipped=3, more=3)), NAMING)
         assert judgement.notes == (
             "`net` trained 3 more steps than asked for: all before were skipped, while the loss scale was too large",
         )
-        assert not judge_program(alone(trained(steps=6, skipped=6, more=3))).notes
+        assert not judge_program(alone(trained(steps=6, skipped=6, more=3)), NAMING).notes
 
     def test_a_good_one(self) -> None:
-        assert judge_program(alone(RUN)).outcome is Outcome.VERIFIED
+        assert judge_program(alone(RUN), NAMING).outcome is Outcome.VERIFIED
 
     def test_half_outputs_are_named(self) -> None:
-        judgement = judge_program(alone(halved("digit")))
+        judgement = judge_program(alone(halved("digit")), NAMING)
         assert judgement.outcome is Outcome.REFUTED
         assert judgement.reasons == ("output `digit` of `net` is float16",)
 
@@ -115,14 +117,14 @@ class TestProgram:
         ],
     )
     def test_training_that_goes_wrong(self, changes: dict[str, object], told: str) -> None:
-        assert judge_program(alone(trained(**changes))).faults == (told,)
+        assert judge_program(alone(trained(**changes)), NAMING).faults == (told,)
 
     def test_some_skipped_steps_are_normal(self) -> None:
-        assert judge_program(alone(trained(skipped=2, scale=8192.0))).outcome is Outcome.VERIFIED
+        assert judge_program(alone(trained(skipped=2, scale=8192.0)), NAMING).outcome is Outcome.VERIFIED
 
     def test_half_variables(self) -> None:
         run = replace(RUN, models=(replace(MODEL, half_trainable=("kernel", "bias")),))
-        assert judge_program(alone(run)).faults == ("2 trainable variables of `net` are in half precision",)
+        assert judge_program(alone(run), NAMING).faults == ("2 trainable variables of `net` are in half precision",)
 
     @pytest.mark.parametrize(
         ("run", "told"),
@@ -142,137 +144,137 @@ class TestProgram:
         ],
     )
     def test_what_is_not_known_is_never_a_pass(self, run: Run, told: str) -> None:
-        judgement = judge_program(alone(run))
+        judgement = judge_program(alone(run), NAMING)
         assert judgement.outcome is Outcome.INCONCLUSIVE
         assert judgement.reasons == (told,)
 
     def test_a_crash_does_not_hide_a_fault(self) -> None:
-        assert judge_program(alone(replace(halved("digit"), trouble=CRASH))).outcome is Outcome.REFUTED
+        assert judge_program(alone(replace(halved("digit"), trouble=CRASH)), NAMING).outcome is Outcome.REFUTED
 
     def test_a_model_that_has_nothing_to_train(self) -> None:
         run = replace(RUN, models=(replace(MODEL, training=None, trainable=0),))
-        assert judge_program(alone(run)).outcome is Outcome.VERIFIED
+        assert judge_program(alone(run), NAMING).outcome is Outcome.VERIFIED
 
     def test_a_time_out(self) -> None:
-        judgement = judge_program(Evidence(timed_out=True, unfinished=AFTER, seconds=60.0))
+        judgement = judge_program(Evidence(timed_out=True, unfinished=AFTER, seconds=60.0), NAMING)
         assert judgement.outcome is Outcome.INCONCLUSIVE
         assert judgement.reasons == ("the program was not done after 60 s: --timeout gives it longer",)
 
     def test_a_process_that_is_gone(self) -> None:
-        assert judge_program(Evidence(unfinished=AFTER)).outcome is Outcome.INCONCLUSIVE
-        assert judge_program(Evidence()).outcome is Outcome.INCONCLUSIVE
+        assert judge_program(Evidence(unfinished=AFTER), NAMING).outcome is Outcome.INCONCLUSIVE
+        assert judge_program(Evidence(), NAMING).outcome is Outcome.INCONCLUSIVE
 
     def test_float32_alone_is_noted(self) -> None:
         run = replace(RUN, models=(replace(MODEL, half_layers=0),))
-        assert "no layer computes in half precision" in judge_program(alone(run)).notes[0]
+        assert "no layer computes in half precision" in judge_program(alone(run), NAMING).notes[0]
 
     def test_a_missing_kernel_names_the_operation(self) -> None:
         text = "InvalidArgumentError: No OpKernel was registered to support Op 'MaxPool3D' used by {{node MaxPool3D}}"
         run = replace(RUN, trouble=Trouble("kernel", text, "fit"))
-        assert "no kernel for MaxPool3D" in judge_program(alone(run)).reasons[0]
+        assert "no kernel for MaxPool3D" in judge_program(alone(run), NAMING).reasons[0]
 
 
 class TestRewrite:
     """A rewritten program beside the original."""
 
     def test_a_good_one(self) -> None:
-        assert judge_rewrite(pair(halved("digit", "slant"), RUN)).outcome is Outcome.VERIFIED
+        assert judge_rewrite(pair(halved("digit", "slant"), RUN), NAMING).outcome is Outcome.VERIFIED
 
     def test_what_stays_half(self) -> None:
         evidence = pair(halved("digit", "slant"), halved("slant"))
-        assert judge_rewrite(evidence).faults == ("output `slant` of `net` is still float16",)
-        known = judge_rewrite(evidence, leaves_half=True)
+        assert judge_rewrite(evidence, NAMING).faults == ("output `slant` of `net` is still float16",)
+        known = judge_rewrite(evidence, NAMING, leaves_half=True)
         assert known.outcome is Outcome.VERIFIED
         assert known.notes == ("output `slant` of `net` is still float16",)
 
     def test_nothing_healed_is_refuted_even_where_some_is_known_to_stay(self) -> None:
         evidence = pair(halved("digit"), halved("digit"))
-        assert judge_rewrite(evidence, leaves_half=True).outcome is Outcome.REFUTED
+        assert judge_rewrite(evidence, NAMING, leaves_half=True).outcome is Outcome.REFUTED
 
     def test_what_becomes_half(self) -> None:
-        judgement = judge_rewrite(pair(halved("digit"), halved("slant")), leaves_half=True)
+        judgement = judge_rewrite(pair(halved("digit"), halved("slant")), NAMING, leaves_half=True)
         assert judgement.faults == ("output `slant` of `net` was float32 and is float16 now",)
 
     def test_nothing_was_half(self) -> None:
-        judgement = judge_rewrite(pair(RUN, RUN))
+        judgement = judge_rewrite(pair(RUN, RUN), NAMING)
         assert judgement.outcome is Outcome.INCONCLUSIVE
         assert judgement.doubts == ("no output was in half precision before the rewrite, as the program runs here",)
 
     def test_other_weights_in_float32(self) -> None:
         evidence = pair(halved("digit"), RUN, equal=False)
-        (fault,) = judge_rewrite(evidence).faults
+        (fault,) = judge_rewrite(evidence, NAMING).faults
         assert fault.endswith("other weights than the original: largest difference 0.5")
-        assert judge_rewrite(evidence, exact=False).outcome is Outcome.VERIFIED
+        assert judge_rewrite(evidence, NAMING, exact=False).outcome is Outcome.VERIFIED
 
     def test_an_original_that_does_not_repeat_itself(self) -> None:
         evidence = pair(halved("digit"), RUN, comparison=Comparison(False, 0.5, 4, False))
-        assert judge_rewrite(evidence).outcome is Outcome.INCONCLUSIVE
+        assert judge_rewrite(evidence, NAMING).outcome is Outcome.INCONCLUSIVE
 
     @pytest.mark.parametrize("comparison", [None, Comparison(True, 0.0, 0, None)])
     def test_no_weights_to_compare(self, comparison: Comparison | None) -> None:
-        assert judge_rewrite(pair(halved("digit"), RUN, comparison=comparison)).outcome is Outcome.INCONCLUSIVE
+        assert judge_rewrite(pair(halved("digit"), RUN, comparison=comparison), NAMING).outcome is Outcome.INCONCLUSIVE
 
     def test_equal_weights_that_were_never_trained(self) -> None:
         untrained = replace(RUN, models=(replace(MODEL, training=None),))
         runs = {AFTER: RUN, BEFORE: halved("digit"), BEFORE_FLOAT32: untrained, AFTER_FLOAT32: untrained}
-        assert judge_rewrite(pair(halved("digit"), RUN, runs=runs)).outcome is Outcome.INCONCLUSIVE
+        assert judge_rewrite(pair(halved("digit"), RUN, runs=runs), NAMING).outcome is Outcome.INCONCLUSIVE
 
     def test_failures(self) -> None:
         failed = replace(RUN, models=(), trouble=CRASH)
-        assert judge_rewrite(pair(halved("digit"), failed)).outcome is Outcome.REFUTED
-        both = judge_rewrite(pair(failed, failed))
+        assert judge_rewrite(pair(halved("digit"), failed), NAMING).outcome is Outcome.REFUTED
+        both = judge_rewrite(pair(failed, failed), NAMING)
         assert both.outcome is Outcome.INCONCLUSIVE
         assert both.doubts[0].startswith("before and after the rewrite: ")
         float32 = {AFTER: RUN, BEFORE: halved("digit"), BEFORE_FLOAT32: RUN, AFTER_FLOAT32: failed}
-        assert judge_rewrite(pair(halved("digit"), RUN, runs=float32)).outcome is Outcome.REFUTED
+        assert judge_rewrite(pair(halved("digit"), RUN, runs=float32), NAMING).outcome is Outcome.REFUTED
 
     def test_a_rewrite_may_mend_a_crash(self) -> None:
         crashed = replace(halved("digit"), trouble=CRASH)
-        assert judge_rewrite(pair(crashed, RUN)).outcome is Outcome.VERIFIED
+        assert judge_rewrite(pair(crashed, RUN), NAMING).outcome is Outcome.VERIFIED
 
     def test_a_missing_kernel_does_not_refute(self) -> None:
         failed = replace(RUN, trouble=Trouble("kernel", "No OpKernel was registered to support Op 'X'", "fit"))
-        assert judge_rewrite(pair(halved("digit"), failed)).outcome is Outcome.INCONCLUSIVE
+        assert judge_rewrite(pair(halved("digit"), failed), NAMING).outcome is Outcome.INCONCLUSIVE
 
     def test_other_shapes(self) -> None:
         outputs = (replace(MODEL.outputs[0], shape=(None, 11)), MODEL.outputs[1])
         after = replace(RUN, models=(replace(MODEL, outputs=outputs),))
-        assert judge_rewrite(pair(halved("digit"), after)).faults == (
+        assert judge_rewrite(pair(halved("digit"), after), NAMING).faults == (
             "the outputs of `net` have other shapes than before",
         )
 
     def test_bad_training_is_a_fault_where_it_is_new(self) -> None:
         bad = trained(losses=(math.nan,))
-        assert judge_rewrite(pair(halved("digit"), bad)).faults == ("the loss of `net` is not finite",)
+        assert judge_rewrite(pair(halved("digit"), bad), NAMING).faults == ("the loss of `net` is not finite",)
         before = replace(halved("digit").models[0], training=bad.models[0].training)
-        judgement = judge_rewrite(pair(replace(RUN, models=(before,)), bad))
+        judgement = judge_rewrite(pair(replace(RUN, models=(before,)), bad), NAMING)
         assert judgement.outcome is Outcome.INCONCLUSIVE
         assert judgement.doubts == ("before and after the rewrite: the loss of `net` is not finite",)
 
     def test_another_number_of_models(self) -> None:
         after = replace(RUN, models=(MODEL, MODEL))
-        assert judge_rewrite(pair(halved("digit"), after)).outcome is Outcome.INCONCLUSIVE
+        assert judge_rewrite(pair(halved("digit"), after), NAMING).outcome is Outcome.INCONCLUSIVE
 
     def test_rows_that_did_not_run(self) -> None:
         after = replace(RUN, reach={FILE: Reached(((3, 3), (7, 9)), ((7, 9),))})
-        judgement = judge_rewrite(pair(halved("digit"), after), root=Path("/"))
+        judgement = judge_rewrite(pair(halved("digit"), after), Naming(Path("/"), Path("/")))
         assert judgement.outcome is Outcome.INCONCLUSIVE
         assert judgement.reasons == ("project/model.py: the rewritten rows 7-9 did not run",)
 
     def test_files_that_are_not_loaded(self) -> None:
         reached, other = Reached(((3, 3),), ()), Reached(((6, 6),), ((6, 6),), loaded=False)
         after = replace(RUN, reach={FILE: reached, FILE.with_name("test_net.py"): other})
-        judgement = judge_rewrite(pair(halved("digit"), after), root=FILE.parent)
+        judgement = judge_rewrite(pair(halved("digit"), after), NAMING)
         assert judgement.outcome is Outcome.VERIFIED
         assert judgement.remarks == ("changed, but not loaded by the program, and so not proved: test_net.py",)
-        none = judge_rewrite(pair(halved("digit"), replace(RUN, reach={FILE: other})))
+        none = judge_rewrite(pair(halved("digit"), replace(RUN, reach={FILE: other})), NAMING)
         assert none.reasons == ("the program loads no file that the rewrite changed",)
 
     def test_a_time_out_after_a_fault(self) -> None:
         evidence = Evidence(runs={AFTER: halved("digit")}, timed_out=True, unfinished=BEFORE, seconds=60.0)
-        assert judge_rewrite(evidence).outcome is Outcome.REFUTED
+        assert judge_rewrite(evidence, NAMING).outcome is Outcome.REFUTED
         evidence = Evidence(runs={AFTER: RUN}, timed_out=True, unfinished=BEFORE, seconds=60.0)
-        assert judge_rewrite(evidence).outcome is Outcome.INCONCLUSIVE
+        assert judge_rewrite(evidence, NAMING).outcome is Outcome.INCONCLUSIVE
 
 
 def test_exit_status() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mplint.project.naming import Naming
 from mplint.verify.judge import Outcome
 from mplint.verify.prove import Options, Verdict, check_fixes, compare
 from mplint.verify.results import AFTER, BEFORE
@@ -48,13 +49,13 @@ def check(root: Path, *replacements: tuple[str, str], keras: str = "3", **option
     fixes = {model: (before, after)}
     policies = {model: "mixed_float16"}
     options.update(keras=lambda path: (keras, None), importers=importers, policies=policies, timeout=120)
-    return check_fixes(root, fixes, **options)  # type: ignore[arg-type]
+    return check_fixes(root, fixes, naming=Naming(root, root), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("keras", ["2", "3"])
 def test_a_right_rewrite_is_verified_before_it_is_written(root: Path, keras: str) -> None:
     verdict = check(root, *HEADS, SPARE, keras=keras)
-    told = render_verdict(verdict, root=root)
+    told = render_verdict(verdict, naming=Naming(root, root))
     assert verdict.outcome is Outcome.VERIFIED, told
     (proof,) = verdict.proofs
     assert proof.target.file == root / "reader" / "train.py"
@@ -84,7 +85,7 @@ def test_a_rewrite_that_changes_float32_and_heals_half_is_refuted(root: Path) ->
 
 def test_what_is_known_to_stay_half_does_not_refute(root: Path) -> None:
     verdict = check(root, HEADS[1], leaves_half=True)
-    assert verdict.outcome is Outcome.VERIFIED, render_verdict(verdict)
+    assert verdict.outcome is Outcome.VERIFIED, render_verdict(verdict, naming=Naming(root, root))
     assert "output `kind` of `reader` is still float16" in verdict.proofs[0].judgement.notes
 
 
@@ -93,7 +94,7 @@ def test_a_rewrite_that_fails_is_refuted(root: Path) -> None:
     assert verdict.outcome is Outcome.REFUTED
     ((reason,),) = [of_file.reasons for of_file in verdict.files.values()]
     assert reason.startswith("the original runs, the rewritten program does not: ")
-    assert reason.endswith("(model.py:11)")
+    assert reason.endswith("(reader/model.py:11)")
 
 
 def test_what_did_not_run_is_not_verified(root: Path) -> None:
@@ -109,6 +110,7 @@ def test_a_program_that_never_trains_alike_is_inconclusive(here: Path) -> None:
     file = here / "unrepeatable.py"
     text = file.read_text()
     rewritten = text.replace("kernel_initializer=entropy)", 'kernel_initializer=entropy, dtype="float32")')
-    proof = compare(Target(file=file), {file: (text, rewritten)}, Options(timeout=120), root=here, folder=here)
+    texts, naming = {file: (text, rewritten)}, Naming(here, here)
+    proof = compare(Target(file=file), texts, Options(timeout=120), root=here, folder=here, naming=naming)
     assert proof.outcome is Outcome.INCONCLUSIVE
     assert proof.judgement.doubts == ("the original program does not train alike twice, so float32 cannot be compared",)

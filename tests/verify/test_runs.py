@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mplint.errors import MplintError
+from mplint.project.naming import Naming
 from mplint.verify.judge import Outcome
 from mplint.verify.prove import Proof
 from mplint.verify.results import AFTER, ModelRun
@@ -21,6 +22,10 @@ pytestmark = [pytest.mark.verify, pytest.mark.slow, pytest.mark.xdist_group("ver
 both = pytest.mark.parametrize("keras", ["2", "3"])
 
 
+def shown(proof: Proof) -> str:
+    return render(proof, naming=Naming(Path("/"), Path("/")))
+
+
 def models(proof: Proof) -> dict[str, ModelRun]:
     return {model.name: model for model in proof.evidence.runs[AFTER].models}
 
@@ -28,7 +33,7 @@ def models(proof: Proof) -> dict[str, ModelRun]:
 @both
 def test_models_are_fed_in_every_way(proof_of: RunsProgram, keras: str) -> None:
     proof = proof_of("feeds.py", keras=keras)
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
     assert proof.evidence.versions is not None
     assert proof.evidence.versions.generation == keras
     found = models(proof)
@@ -88,7 +93,7 @@ def test_a_program_that_does_not_end_is_ended(proof_of: RunsProgram) -> None:
 
 def test_a_program_may_print_and_exit_and_leave_processes_behind(proof_of: RunsProgram) -> None:
     proof = proof_of("ending.py", "return")
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
     processes = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert "left behind by" not in processes
 
@@ -97,14 +102,14 @@ def test_a_program_may_print_and_exit_and_leave_processes_behind(proof_of: RunsP
 def test_nothing_is_saved_or_downloaded(proof_of: RunsProgram, here: Path, keras: str) -> None:
     before = sorted(path.name for path in here.iterdir())
     proof = proof_of("saving.py", keras=keras)
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
     assert sorted(path.name for path in here.iterdir()) == before
 
 
 @both
 def test_a_loop_of_the_program_is_stopped(proof_of: RunsProgram, keras: str) -> None:
     proof = proof_of("loop_eager.py", keras=keras)
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
     (model,) = models(proof).values()
     assert model.training is not None
     assert (model.training.source, model.training.steps, model.training.moved) == ("loop", 3, 4)
@@ -139,7 +144,7 @@ def test_a_missing_kernel_is_no_fault(proof_of: RunsProgram) -> None:
 
 def test_another_policy_can_be_tried(proof_of: RunsProgram) -> None:
     proof = proof_of("no_kernel.py", policy="mixed_bfloat16")
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
     assert models(proof)["scan"].policy == "mixed_bfloat16"
 
 
@@ -147,7 +152,7 @@ def test_the_program_decides_its_generation_and_builders_are_found(proof_of: Run
     proof = proof_of("legacy_switch.py")
     assert proof.evidence.versions is not None
     assert proof.evidence.versions.generation == "2"
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
     (model,) = models(proof).values()
     assert model.training is not None
     assert model.training.data == "random data, compiled here (adam, mse)"
@@ -161,7 +166,7 @@ def test_a_factory_in_a_module_of_a_package(proof_of: RunsProgram, here: Path) -
 
 def test_a_dotted_module_and_a_new_process_for_each_run(proof_of: RunsProgram) -> None:
     proof = proof_of("legacy_switch:build_model", fork=False)
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +215,16 @@ def test_the_other_keras_is_refused_before_it_trains(
     assert not (here / "model.keras").exists()
 
 
+def test_a_function_that_makes_models_of_the_other_keras_is_told(proof_of: RunsProgram, here: Path) -> None:
+    (here / "net.py").write_text("import keras\n\n\ndef build():\n    return keras.Sequential([keras.Input((4,))])\n")
+    proof = proof_of("net.py", keras="2")
+    assert proof.outcome is Outcome.INCONCLUSIVE
+    assert proof.judgement.doubts == (
+        "the program uses the package `keras`, which is Keras 3 here: run it with --keras 3",
+    )
+
+
 def test_both_keras_may_be_imported(proof_of: RunsProgram) -> None:
     proof = proof_of("both_keras.py")
-    assert proof.outcome is Outcome.VERIFIED, render(proof)
+    assert proof.outcome is Outcome.VERIFIED, shown(proof)
     assert models(proof)["model"].policy == "float32"
