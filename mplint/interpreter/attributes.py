@@ -10,7 +10,7 @@ from mplint.interpreter import arrays, candidates, choosing, mappings, namespace
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.configuration import absl
-from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
+from mplint.interpreter.keras import layers, optimizers, policies, strategies, surgery, tensors
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
 from mplint.interpreter.values import (
@@ -174,6 +174,8 @@ def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:
     else:
         if there:
             return True
+        if optimizers.is_optimizer(value):
+            return optimizers.has(m, value, name)
         sure = there is False and value.cls.path in namespaces.OBJECTS
     return False if sure and not namespaces.is_loose(m, Fields(value)) else None
 
@@ -284,6 +286,8 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         missing = mappings.missing(m, value, name)
         if missing is not None:
             return missing
+    if optimizers.is_optimizer(value):
+        return optimizers.attribute(m, value, name, place)
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 

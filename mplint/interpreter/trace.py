@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.values import Address, Instance, Place, Policy, Tensor, Value, immutable
+from mplint.interpreter.values import Address, Instance, Place, Policy, Scaling, Tensor, Value, immutable
 from mplint.keras_api import Copy, Use
 
 
@@ -139,12 +139,20 @@ class ScopeLeft:
 
 @immutable()
 class Compiled:
-    """`model.compile(...)`."""
+    """`model.compile(...)`.
+
+    `given` is the optimizer that it was given, or the name of one, `optimizer` what `model.optimizer` is behind it;
+    `unscaled` says that the program has turned the scaling of the loss off.
+    """
 
     model: Instance
     context: Context
     policy: Policy
     """The global policy at the time."""
+    place: Place
+    given: Value
+    optimizer: Value
+    unscaled: bool
 
 
 @immutable()
@@ -152,6 +160,57 @@ class OptimizerMade:
     """An optimizer of the library was made: something is going to be trained."""
 
     place: Place
+    context: Context
+    optimizer: Instance
+    arguments: tuple[tuple[str, Value], ...]
+
+
+@immutable()
+class OptimizerUsed:
+    """A method of an optimizer of the library was called, or an attribute read that has to do with its loss scale.
+
+    In Keras 2 and 3 these are not the same: `keras_api.optimizers.has_member` says what there is.
+    """
+
+    place: Place
+    context: Context
+    optimizer: Instance
+    name: str
+    called: bool
+    arguments: tuple[Value, ...]
+
+
+@immutable()
+class GradientTaken:
+    """The gradient of what `made` has as operands was taken with respect to `sources`."""
+
+    place: Place
+    context: Context
+    made: Scaling
+    sources: tuple[Tensor, ...]
+
+
+@immutable()
+class GradientsApplied:
+    """Gradients were given to an optimizer of the library, for `variables`; `whole` says that all of them are known."""
+
+    place: Place
+    context: Context
+    optimizer: Instance
+    gradients: tuple[Tensor, ...]
+    variables: tuple[Tensor, ...]
+    whole: bool
+
+
+@immutable()
+class Reported:
+    """Tensors were shown to people: put into a metric, logged, printed, or returned by a `train_step`."""
+
+    place: Place
+    context: Context
+    values: tuple[Tensor, ...]
+    how: str
+    """What shows them: `update_state`, `tensorflow.summary.scalar`, `return`."""
 
 
 @immutable()
@@ -194,6 +253,10 @@ Event = (
     | ScopeLeft
     | Compiled
     | OptimizerMade
+    | OptimizerUsed
+    | GradientTaken
+    | GradientsApplied
+    | Reported
     | Applied
     | Ran
     | Kept

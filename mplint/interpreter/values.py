@@ -472,13 +472,14 @@ class Undecided(Value):
 class Made:
     """A node of the provenance graph: how a tensor came to be.
 
-    `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined, softmaxes.  `place` is
-    the call or expression that made it; `layer` the layer (or model) that was called; `computed_in` the dtype of the
-    computation.  What a model, or a composite (a layer of the program) gives was computed inside: its one operand is
-    that result, and `given` what the layer was called on.
+    `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined, softmaxes, or one of
+    `Scaling`.  `place` is the call or expression that made it; `layer` the layer (or model) that was called, or whose
+    variable it is; `computed_in` the dtype of the computation.  What a model, or a composite (a layer of the program) gives was computed inside: its one operand is
+    that result, and `given` what the layer was called on.  `others` are operands of arithmetic that are no tensors, and
+    what of the arguments of a function is not known.
     """
 
-    __slots__ = ("by", "computed_in", "context", "given", "kind", "layer", "operands", "place")
+    __slots__ = ("by", "computed_in", "context", "given", "kind", "layer", "operands", "others", "place")
 
     def __init__(
         self,
@@ -491,6 +492,7 @@ class Made:
         operands: tuple[Tensor, ...] = (),
         given: tuple[Tensor, ...] | None = None,
         computed_in: str | None = None,
+        others: tuple[Value, ...] = (),
     ) -> None:
         self.kind = kind
         self.place = place
@@ -500,6 +502,7 @@ class Made:
         self.operands = operands
         self.given = given
         self.computed_in = computed_in
+        self.others = others
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -517,6 +520,36 @@ class Made:
 
     def __repr__(self) -> str:
         return f"Made({self.kind}, {self.by}, {self.place!r})"
+
+
+class Scaling(Made):
+    """A step of a training loop: its `kind` is one of scaled, unscaled, scale, gradient.
+
+    `optimizer` is the one whose loss scale it is; `tapes` are the gradient tapes that record the step, or that take the
+    gradient.
+    """
+
+    __slots__ = ("optimizer", "tapes")
+
+    def __init__(
+        self,
+        kind: str,
+        place: Place,
+        context: Context,
+        *,
+        by: str,
+        operands: tuple[Tensor, ...] = (),
+        others: tuple[Value, ...] = (),
+        optimizer: Instance | None = None,
+        tapes: tuple[Instance, ...] = (),
+    ) -> None:
+        super().__init__(kind, place, context, by=by, operands=operands, others=others)
+        self.optimizer = optimizer
+        self.tapes = tapes
+
+    def same(self, other: Made) -> bool:
+        """Whether both stand for the same step of the same optimizer."""
+        return super().same(other) and isinstance(other, Scaling) and self.optimizer == other.optimizer
 
 
 @immutable(eq=False)

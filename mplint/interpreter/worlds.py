@@ -10,6 +10,7 @@ from typing import Final
 from mplint.interpreter import modules
 from mplint.interpreter.activations import Activation, OutOfBudget, Split
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras import training
 from mplint.interpreter.machine import MAX_STEPS, Machine
 from mplint.interpreter.program import Program
 from mplint.interpreter.values import Module, Policy, Symbol, Value
@@ -81,6 +82,7 @@ def run_entry(program: Program, found: Exploration, entry: Entry, run: Run) -> I
             try:
                 try:
                     run(machine)
+                    training.run_left(machine)
                 finally:
                     steps += machine.steps
             except Split as wanted:

@@ -25,18 +25,22 @@ from mplint.interpreter.keras import (
     applications,
     calling,
     chains,
+    clipping,
     control,
     layers,
+    losses,
     models,
+    optimizers,
     policies,
     strategies,
     surgery,
+    tapes,
     tensors,
     training,
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
-from mplint.interpreter.trace import Applied, Compiled, Kept, Opened, OptimizerMade, Ran, VariableMade
+from mplint.interpreter.trace import Applied, Kept, Opened, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
     NONE,
@@ -127,9 +131,9 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
 
 def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Place) -> Value:
     if kind in _OBJECTS and path.rpartition(".")[2][:1].isupper():
-        instance = Instance(m.allocate(place, "object"), Api(path))
         if kind is Kind.OPTIMIZER:
-            m.record(OptimizerMade(place))
+            return optimizers.make(m, path, arguments, place)
+        instance = Instance(m.allocate(place, "object"), Api(path))
         for name, value in bind(m, path, arguments).items():
             m.put(instance.address, name, value)
         return instance
@@ -278,6 +282,13 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "keras.backend.floatx": lambda m, arguments, place: policies.floatx(m),
     "keras.models.clone_model": surgery.clone,
     "keras.activations.get": _activation,
+    "keras.optimizers.get": optimizers.get,
+    "tensorflow.GradientTape": tapes.make,
+    clipping.BY_GLOBAL_NORM: clipping.by_global_norm,
+    "tensorflow.gradients": tapes.of_tensors,
+    "jax.grad": tapes.of_function,
+    "jax.value_and_grad": tapes.with_value,
+    tapes.OF_FUNCTION: tapes.call_of_function,
     "tensorflow.function": standard.pass_on,
     "tensorflow.autograph.experimental.do_not_convert": standard.pass_on,
     "tensorflow.recompute_grad": standard.pass_on,
@@ -309,7 +320,7 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
     if known is not None:
         return known(m, callee, "__call__", arguments, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
-        return UNKNOWN
+        return losses.call(m, callee, arguments, place)
     for value in arguments.values():
         m.escape(value)
     return UNKNOWN
@@ -325,6 +336,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
             return known(m, receiver, name, arguments, place)
         if strategies.is_strategy(receiver.cls.path):
             return strategies.method(m, receiver, name, arguments, place)
+        if receiver.cls == tapes.TAPE:
+            return tapes.method(m, receiver, name, arguments, place)
     match receiver:
         case Instance():
             return _object_method(m, receiver, name, arguments, place)
@@ -407,9 +420,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name == "compile":
             for key, value in arguments.keywords:
                 m.put(receiver.address, key, value)
-            m.record(Compiled(receiver, m.context, policies.current(m, spelled_of(receiver))))
-            training.run_steps(m, receiver, place)
+            optimizers.compile_model(m, receiver, policies.current(m, spelled_of(receiver)), arguments, place)
             return NONE
+        if name in losses.OF_MODELS:
+            return losses.of_model(m, name, arguments, place)
         if name in ("add_weight", "add_variable"):
             return _weight(m, receiver, info.policy, arguments, place)
         if name == "__call__":  # of the library, from the program's own `__call__`
@@ -425,7 +439,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)
         return predicted((receiver,)) if name in training.PREDICTS else UNKNOWN
+    if optimizers.is_optimizer(receiver):
+        return optimizers.method(m, receiver, name, arguments, place)
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
+        losses.report(m, receiver, name, arguments, place)
         return UNKNOWN
     if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):
         return _dict_method(m, receiver, name, arguments, place)

@@ -31,6 +31,7 @@ from mplint.interpreter.values import (
     Place,
     Tensor,
     Tuple,
+    Unknown,
     Value,
     alternatives,
     choice,
@@ -131,7 +132,10 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     symbolic = _symbolic(tensors)
     found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
-    made = Made("operation", place, m.context, by=f"operator.{symbol}", operands=tuple(tensors), computed_in=dtype)
+    others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
+    made = Made(
+        "operation", place, m.context, by=f"operator.{symbol}", operands=tuple(tensors), computed_in=dtype, others=others
+    )
     m.trace.tensors.count(place, dtype is not None)
     return Tensor(dtype, made, symbolic)
 
@@ -261,6 +265,7 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         by=path,
         operands=tuple(tensors),
         computed_in=computed if isinstance(computed, str) else None,
+        others=tuple(value for value in bound.values() if isinstance(value, Unknown)),
     )
     softmax: Made | None = None
     if keras_api.activation_of(path) == "softmax":

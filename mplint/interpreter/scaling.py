@@ -1,0 +1,188 @@
+"""What loss scaling has done to a tensor: the way from a loss to a gradient, read off the graph of how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
+
+_TIMES: Final = frozenset(
+    {"operator.*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply", "numpy.multiply"}
+)
+_OVER: Final = frozenset(
+    {"operator./", "tensorflow.math.divide", "tensorflow.math.truediv", "tensorflow.math.divide_no_nan",
+     "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan", "operator.//"}
+)  # fmt: skip
+_TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
+_STOPS: Final = frozenset({"tensorflow.stop_gradient", "keras.ops.stop_gradient"})
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The loss scale that a tensor was multiplied with (`power` 1) or divided by (-1), and where."""
+
+    optimizer: Instance | None
+    power: int
+    made: Made
+
+    @property
+    def place(self) -> Place | None:
+        """Where that was done."""
+        return self.made.place
+
+
+@dataclass(frozen=True)
+class Course:
+    """What was done to a tensor on its way.
+
+    `factors` are the multiplications with a loss scale, and the divisions by one, in their order; `gradient` is the
+    last gradient on the way; `trained` says that it depends on variables or models, `sure` that nothing unknown can
+    have scaled it; `mixed` is where a term was added that is not scaled alike, `constants` what it was multiplied with by
+    hand (of divisors the inverse).
+    """
+
+    factors: tuple[Factor, ...] = ()
+    gradient: Scaling | None = None
+    trained: bool = False
+    sure: bool = True
+    mixed: Made | None = None
+    constants: tuple[float, ...] = ()
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether it takes no part in what is trained: data, constants."""
+        return not self.trained and not self.factors and self.gradient is None
+
+    def power(self, optimizer: Instance) -> int:
+        """How often the scale of `optimizer` is in it."""
+        return sum(factor.power for factor in self.factors if factor.optimizer == optimizer)
+
+    @property
+    def powers(self) -> dict[Instance | None, int]:
+        """The same for each optimizer whose scale is in it."""
+        found: dict[Instance | None, int] = {}
+        for factor in self.factors:
+            found[factor.optimizer] = found.get(factor.optimizer, 0) + factor.power
+        return {optimizer: power for optimizer, power in found.items() if power}
+
+
+_NOTHING: Final = Course()
+_UNKNOWN: Final = Course(sure=False)
+
+
+class Courses:
+    """The courses of the tensors of one run, each followed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Made, Course] = {}
+
+    def of(self, tensor: Tensor) -> Course:
+        """The course of a tensor."""
+        return self.of_made(tensor.made)
+
+    def of_made(self, made: Made) -> Course:
+        """The course of what was made so."""
+        found = self._known.get(made)
+        if found is None:
+            self._known[made] = _UNKNOWN  # while it is followed: a loop's variable may be made of itself
+            found = self._known[made] = self._follow(made)
+        return found
+
+    def _follow(self, made: Made) -> Course:
+        if isinstance(made, Scaling):
+            return self._step(made)
+        match made.kind:
+            case kind if kind in _TRAINED:
+                return Course(trained=True)
+            case "argument":
+                return _UNKNOWN
+            case "operation" if made.by in _STOPS:
+                return _NOTHING
+            case "operation" if made.by in _TIMES or made.by in _OVER:
+                return self._product(made)
+            case "operation" | "cast":
+                return self._combined(made)
+            case "joined":
+                return self._joined(made)
+            case _:
+                return _NOTHING
+
+    def _step(self, made: Scaling) -> Course:
+        base = self._combined(made)
+        match made.kind:
+            case "scale":
+                return Course(factors=(Factor(made.optimizer, 1, made),))
+            case "scaled":
+                return replace(base, factors=(*base.factors, Factor(made.optimizer, 1, made)))
+            case "unscaled":
+                return replace(base, factors=(*base.factors, Factor(made.optimizer, -1, made)))
+            case _:
+                return replace(base, gradient=made, trained=True)
+
+    def _product(self, made: Made) -> Course:
+        """A product or quotient: the scales in its factors are multiplied, too."""
+        courses = [self.of_made(operand.made) for operand in made.operands]
+        signs = [1] * len(courses)
+        if made.by in _OVER and len(courses) > 1:
+            signs[1:] = [-1] * (len(courses) - 1)
+        factors: list[Factor] = []
+        for course, sign in zip(courses, signs, strict=True):
+            factors += [
+                factor if sign == 1 and factor.made.kind != "scale" else Factor(factor.optimizer, sign * factor.power, made)
+                for factor in course.factors
+            ]
+        constants = [value for course in courses for value in course.constants]
+        over = made.by in _OVER
+        for other in made.others:
+            if isinstance(other, Const) and isinstance(other.value, (int, float)) and other.value:
+                constants.append(1 / other.value if over else float(other.value))
+        sure = all(course.sure for course in courses if not course.is_neutral) and not any(map(_may_scale, made.others))
+        gradient = next((course.gradient for course in courses if course.gradient is not None), None)
+        mixed = next((course.mixed for course in courses if course.mixed is not None), None)
+        trained = any(course.trained for course in courses)
+        return Course(tuple(factors), gradient, trained, sure, mixed, tuple(constants))
+
+    def _combined(self, made: Made) -> Course:
+        """Anything else that is computed of tensors: a sum, where they are several."""
+        taking_part = [self.of_made(operand.made) for operand in made.operands]
+        if not taking_part:
+            return _NOTHING if not any(isinstance(other, Unknown) for other in made.others) else _UNKNOWN
+        courses = [course for course in taking_part if not course.is_neutral]
+        if not courses:
+            return _NOTHING if all(course.sure for course in taking_part) else _UNKNOWN
+        most = max(courses, key=lambda course: len(course.factors))
+        mixed = next((course.mixed for course in courses if course.mixed is not None), None)
+        if mixed is None and any(course.powers != most.powers for course in courses):
+            mixed = made
+        gradient = next((course.gradient for course in courses if course.gradient is not None), None)
+        sure = all(course.sure for course in courses)
+        return Course(most.factors, gradient, any(c.trained for c in courses), sure, mixed, most.constants)
+
+    def _joined(self, made: Made) -> Course:
+        """One of several ways: what they have in common, without those that are only where it starts."""
+        ways = [self.of_made(operand.made) for operand in made.operands]
+        courses = [course for course in ways if not course.is_neutral or not course.sure]
+        if not courses:
+            return _NOTHING
+        first = courses[0]
+        same = all(course.powers == first.powers and course.sure for course in courses)
+        return first if same else replace(first, sure=False)
+
+
+def _may_scale(value: Value) -> bool:
+    """Whether a factor of which nothing is known may be a loss scale made by hand."""
+    if not isinstance(value, Unknown):
+        return False
+    return value.symbol is None or any("scal" in word.lower() for word in _words(value.symbol))
+
+
+def _words(symbol: Symbol) -> Iterator[str]:
+    for part in symbol.tree:
+        yield from (word for word in part.parts if isinstance(word, str))
+
+
+def in_order(courses: Sequence[Course]) -> tuple[Factor, ...]:
+    """The factors in several courses, each once."""
+    return tuple(dict.fromkeys(factor for course in courses for factor in course.factors))
