@@ -141,6 +141,7 @@ class _Roots:
         self._policy = policy
         self._setters = setters
         self._objects: dict[cst.ClassDef, _Made | None] = {}
+        self._offered = Untried(program, setters)
         self._untried: dict[cst.FunctionDef, frozenset[str]] = {}
         """What is to be tried of functions that were entered, by their parameters."""
 
@@ -177,7 +178,7 @@ class _Roots:
         """Whether a function that was entered has a flag for half precision that nobody was seen to pass."""
         if self._policy.name in HALF_POLICIES or self._program.project.is_test(self._path):
             return False
-        offered = Untried(self._program, self._setters).of(self._path, node)
+        offered = self._offered.of(self._path, node)
         if offered:
             self._untried[node] = offered
         return bool(offered)
