@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from mplint.analysis import without_collector
+from mplint.interpreter.definitions import functions
 from mplint.interpreter.exploration import explore, is_script, related
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
 from mplint.interpreter.reasons import Reason, Reasons, unknown_settings
-from mplint.interpreter.roots import functions
 from mplint.interpreter.trace import LayerMade, PolicySet
 from mplint.interpreter.values import HALF_POLICIES, Place, Policy
 from mplint.interpreter.world import World

@@ -55,12 +55,13 @@ def nested(world: World, layer: Layer) -> Iterator[Layer]:
 
 
 def misses_a_part(world: World, layer: Layer) -> bool:
-    """Whether a dtype given to the layer misses something that computes in it: a cell, a layer as activation."""
+    """Whether a dtype given to the layer misses something that computes in it: a cell, an activation, a model."""
     held = inside(world, layer)
     return (
         layer.base in CELLS  # in Keras 2 the dtype does not reach the cell, and the call fails
         or isinstance(layer.argument("activation"), Instance)
-        or (held is not None and (held.of_program or is_model(held) or misses_a_part(world, held)))
+        or is_model(layer)
+        or (held is not None and (held.of_program or misses_a_part(world, held)))
     )
 
 

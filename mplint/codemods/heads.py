@@ -174,6 +174,9 @@ class _OneEnd(Rewrite):
             made = made.operands[0].made
         if made.place is None or made.kind not in ("operation", "layer") or self._gives_several(made):
             return None
+        layer = self.end.world.layer(made.layer) if made.layer is not None else None
+        if layer is not None and layer.place == made.place:  # the call makes the layer, and does not call it
+            return None
         node = made.place.node
         if not isinstance(node, (cst.Call, cst.BinaryOperation, cst.UnaryOperation)):
             return None

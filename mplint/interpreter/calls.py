@@ -393,11 +393,17 @@ def bind_arguments(m: Machine, frame: Frame, function: Function, arguments: Argu
             keywords = {}
         elif args and parameter.kind in ("positional", "positional_only"):
             value = args.pop(0)
+            if name in defaults:
+                m.program.passed.add((code.node, name))
         elif name in keywords and parameter.kind != "positional_only":
             value = keywords.pop(name)
+            if name in defaults:
+                m.program.passed.add((code.node, name))
             if type(value) is Maybe:
                 value = choice([value.value or UNKNOWN, defaults.get(name, UNKNOWN)])
         elif name in defaults:
+            if arguments.rest is not None or arguments.more is not None:
+                m.program.passed.add((code.node, name))
             value = defaults[name]
             if type(value) is Unknown and value.symbol is not None and value.symbol.parts[0] == PROVIDED:
                 value = m.provided(value)

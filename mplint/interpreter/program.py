@@ -50,6 +50,8 @@ class Program:
         self.root_context = Context(None, None, 0)
         self.entered: set[cst.CSTNode] = set()
         """Functions that some call in the program has entered."""
+        self.passed: set[tuple[cst.CSTNode, str]] = set()
+        """The parameters with a default that some call of their function has given a value."""
         self.roots: set[cst.CSTNode] = set()
         """Functions that are run on their own, since nothing in the program entered them."""
         self.looked_up: dict[Path, set[tuple[str, str | None]]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -13,12 +13,15 @@ import libcst as cst
 from mplint.interpreter import modules
 from mplint.interpreter.activations import OutOfBudget, Split
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.candidates import switch
 from mplint.interpreter.code import dotted
+from mplint.interpreter.definitions import functions
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.machine import Machine
 from mplint.interpreter.program import Program
 from mplint.interpreter.setters import Setters
 from mplint.interpreter.switches import flags
+from mplint.interpreter.untried import Untried
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
@@ -29,6 +32,7 @@ from mplint.interpreter.values import (
     Place,
     Policy,
     StaticMethod,
+    Symbol,
     Tensor,
     Value,
 )
@@ -89,25 +93,6 @@ def run_unentered(
         program.entered |= before
 
 
-def functions(tree: cst.Module) -> Iterator[tuple[cst.ClassDef | None, cst.FunctionDef]]:
-    """The functions of a module and the methods of its classes, wherever conditional blocks put them."""
-    stack: list[tuple[cst.ClassDef | None, cst.CSTNode]] = [(None, node) for node in reversed(tree.body)]
-    while stack:
-        owner, node = stack.pop()
-        match node:
-            case cst.FunctionDef():
-                yield owner, node
-            case cst.ClassDef():
-                stack.extend((node, inner) for inner in reversed(node.body.body))
-            case cst.If() | cst.Try() | cst.With() | cst.Else():
-                stack.extend((owner, inner) for inner in reversed(node.body.body))
-                orelse = getattr(node, "orelse", None)
-                if orelse is not None:
-                    stack.append((owner, orelse))
-            case _:
-                pass
-
-
 def _inherits(owner: cst.ClassDef) -> bool:
     """Whether the class derives from one of the program: then its methods may be called there."""
     names = {dotted(base.value).rpartition(".")[2] for base in owner.bases}
@@ -156,6 +141,9 @@ class _Roots:
         self._policy = policy
         self._setters = setters
         self._objects: dict[cst.ClassDef, _Made | None] = {}
+        self._offered = Untried(program, setters)
+        self._untried: dict[cst.FunctionDef, frozenset[str]] = {}
+        """What is to be tried of functions that were entered, by their parameters."""
 
     def run(self, wanted: Wanted) -> None:
         """Run those of them that are `wanted`."""
@@ -168,7 +156,7 @@ class _Roots:
             (owner, node)
             for owner, node in functions(tree)
             if (owner or node).name.value in wanted
-            and (node not in program.entered or node in program.roots)
+            and (node not in program.entered or node in program.roots or self._offers(node))
             and (not node.name.value.startswith("__") or node.name.value in ("__call__", "__init__"))
             and (self._policy.name in HALF_POLICIES or self._setters.may_set(self._path, node.name.value))
         ]
@@ -178,10 +166,22 @@ class _Roots:
         is_own = bool(own) and all(one.name in HALF_POLICIES for one in own)
         looked_up = _looks_names_up(program, self._path)
         for owner, node in left:
-            if node in program.entered and node not in program.roots:
-                continue  # entered by another root by now
-            program.roots.add(node)
+            offered = self._untried.get(node)
+            if offered is None:
+                if node in program.entered and node not in program.roots:
+                    continue  # entered by another root by now
+                program.roots.add(node)
             self._run(owner, node, borrowed=not is_own or looked_up or self._is_passed_on(owner, node))
+            program.passed.difference_update((node, name) for name in offered or ())  # no caller does
+
+    def _offers(self, node: cst.FunctionDef) -> bool:
+        """Whether a function that was entered has a flag for half precision that nobody was seen to pass."""
+        if self._policy.name in HALF_POLICIES or self._program.project.is_test(self._path):
+            return False
+        offered = self._offered.of(self._path, node)
+        if offered:
+            self._untried[node] = offered
+        return bool(offered)
 
     def _is_passed_on(self, owner: cst.ClassDef | None, node: cst.FunctionDef) -> bool:
         """Whether a function is registered, handed on or inherited: it has callers that were not seen."""
@@ -231,7 +231,8 @@ class _Roots:
     def _root(self, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None) -> Run:
         def run(m: Machine) -> None:
             frame = modules.load(m, self._path)
-            m.set_policy(self._policy)
+            # what is tried is another run of a program: what this one has set meanwhile is not set there
+            m.set_policy(self._entry.policy if node in self._untried else self._policy)
             place = m.program.place(frame.source, node)
             if owner is None:
                 value = m.variable(frame, node.name.value)
@@ -251,7 +252,11 @@ class _Roots:
 
     def _flags(self, function: Function) -> Arguments:
         """What a caller that was not seen may pass."""
-        return flags(function, self._setters, self._path)
+        code = function.code
+        offered = self._untried.get(code.node) if isinstance(code.node, cst.FunctionDef) else None
+        if offered is None or code.name == "__init__":
+            return flags(function, self._setters, self._path)
+        return Arguments((), tuple((name, switch(Symbol("option", code.qualname, name))) for name in sorted(offered)))
 
 
 def own_policies(program: Program, entry: Entry) -> tuple[Policy, ...]:

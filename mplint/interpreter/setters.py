@@ -19,6 +19,7 @@ _WORDS: Final = tuple(word.decode() for word in (*HALF_WORDS, b"precision"))
 """What the text of a function holds where it sets half precision, or calls a helper that says so in its name."""
 _LINE: Final = re.compile(r"(?P<indent>[ \t]*)(?P<code>\S[^\n]*)")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_SETS: Final = re.compile(r"set_(?:\w*policy|floatx)$")
 _CLOSING: Final = (")", "]", "}")
 _MAX_NAMESAKES: Final = 24
 """A name that more files define than this says nothing of what is called."""
@@ -52,6 +53,14 @@ class Setters:
         """Whether some function, method or class of the project that is called `name` may."""
         return name in self._names
 
+    def homes(self, name: str) -> tuple[Path, ...]:
+        """The files in which what is called `name` may."""
+        return tuple(path for path, names in self._speaking.items() if name in names)
+
+    def speaks_itself(self, text: str) -> bool:
+        """Whether the code in `text` sets it, or calls something that does so itself."""
+        return any(word in text for word in _WORDS) or not self._direct.isdisjoint(_NAME.findall(text))
+
     def speaks_in(self, text: str) -> bool:
         """Whether the code in `text` may."""
         return any(word in text for word in _WORDS) or not self._names.isdisjoint(_NAME.findall(text))
@@ -59,6 +68,12 @@ class Setters:
     @cached_property
     def _names(self) -> frozenset[str]:
         return frozenset(name for names in self._speaking.values() for name in names if not name.startswith("__"))
+
+    @cached_property
+    def _direct(self) -> frozenset[str]:
+        found = (one for path in self._in_play() for one in self._definitions(path) if one.speaks)
+        setting = (one.name for one in found if any(map(_SETS.match, one.names)))
+        return frozenset(name for name in setting if not name.startswith("__"))
 
     @cached_property
     def _speaking(self) -> dict[Path, set[str]]:

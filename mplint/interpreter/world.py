@@ -110,7 +110,10 @@ class Model:
     instance: Instance
     place: Place
     form: str
-    """functional, sequential, subclass, backbone (an application without its top), or other (not known inside)."""
+    """functional, sequential, subclass, premade (by the library), backbone (an application without its top), or other.
+
+    Of the last it is not known what is inside.
+    """
     policy: Policy
     outputs: Value
     name: str | None

@@ -185,6 +185,55 @@ def test_a_flag_decides_on_one_thing_in_a_run(tmp_path: Path, parameters: str, b
     assert len(policies) == 1
 
 
-def test_a_flag_of_a_function_that_is_called_is_what_it_is_given(tmp_path: Path) -> None:
-    text = FLAG.format("mixed=False", "    if mixed:\n        half()\n") + "\ntrain()\n"
+@pytest.mark.parametrize("call", ["train(False)", "train(mixed=False)", "train(*[False])", "train(**{'mixed': False})"])
+def test_a_flag_of_a_function_that_is_called_is_what_it_is_given(tmp_path: Path, call: str) -> None:
+    text = FLAG.format("mixed=False", "    if mixed:\n        half()\n") + f"\n{call}\n"
+    assert made(tmp_path, {"main.py": text})["net.py"] == {"float32"}
+
+
+HANDED_ON = """\
+def outer(mixed=False, loud=False):
+    chosen = inner
+    if loud:
+        chosen = other
+    return chosen(width=2, mixed=mixed)
+
+def inner(width, **more):
+    return train(**more)
+
+def other(width, mixed):
+    return net(width)
+
+outer()
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "more"),
+    [
+        ("mixed=False", "    if mixed:\n        half()\n", "train()\n"),
+        ("mixed=False", "    policy('mixed_float16' if mixed else 'float32')\n", "train()\n"),
+        ("mixed=False", "    choose(mixed)\n", "train()\n"),
+        ("mixed=False", "    choose(on=mixed)\n", "train()\n"),
+        ("*, mixed=False", "    if mixed:\n        half()\n", HANDED_ON),
+        ("mixed=False", "    if mixed:\n        half()\n", "def main():\n    train()\n\nmain()\n"),
+    ],
+)
+def test_a_flag_that_no_call_passes_may_be_on(tmp_path: Path, parameters: str, body: str, more: str) -> None:
+    text = "from tensorflow import keras\n\ndef choose(on):\n    if on:\n        half()\n\n"
+    text += "def policy(name):\n    keras.mixed_precision.set_global_policy(name)\n\n"
+    text += FLAG.format(parameters, body) + "\n" + more
+    assert made(tmp_path, {"main.py": text})["net.py"] == {"float32", "mixed_float16"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body"),
+    [
+        ("loud=False", "    if loud:\n        print('on')\n"),
+        ("early=False", "    if early:\n        return None\n    half() if net is None else None\n"),
+        ("mixed=0", "    if mixed:\n        half()\n"),
+    ],
+)
+def test_a_flag_that_no_call_passes_must_be_one_for_the_policy(tmp_path: Path, parameters: str, body: str) -> None:
+    text = FLAG.format(parameters, body) + "\ntrain()\n"
     assert made(tmp_path, {"main.py": text})["net.py"] == {"float32"}

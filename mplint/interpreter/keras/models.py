@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import method_of
-from mplint.interpreter.keras import chains, layers, policies, structures
+from mplint.interpreter.keras import chains, layers, policies, premade, structures
 from mplint.interpreter.keras.info import LayerInfo, info_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
 from mplint.interpreter.values import (
@@ -74,7 +74,10 @@ def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, pla
     elif base == "keras.Model" and arguments.sure and not arguments.args:
         form = "subclass"
     else:
-        form = "other"
+        is_premade = base in premade.MODELS and not isinstance(method_of(m, model, "call"), Function)
+        form = "premade" if is_premade else "other"
+        if is_premade:
+            premade.keep(m, model, base, arguments)
         if base not in _MADE_OF_LAYERS:  # a model of the library around others: they are parts of it
             for value in arguments.values():
                 m.use(value)
@@ -119,7 +122,7 @@ def names_of(value: Value) -> tuple[Value, ...] | None:
 
 
 def form_of(m: Machine, model: Instance) -> str:
-    """functional, sequential, subclass, or other."""
+    """functional, sequential, subclass, premade, or other."""
     held = m.state.get((model.address, "@form"))
     return str(held.value) if isinstance(held, Const) else "subclass"
 
@@ -192,6 +195,8 @@ def outputs(m: Machine, model: Instance, arguments: Arguments, place: Place) -> 
             if isinstance(method, Function) and info is not None:
                 return layers.run_call(m, model, info, method, arguments, place)
             return UNKNOWN
+        case "premade":
+            return premade.outputs(m, model, arguments.args[0] if arguments.args else UNKNOWN)
         case _:
             return UNKNOWN
 
@@ -298,11 +303,13 @@ def computed(m: Machine, model: Instance) -> Value:
         first = next(iter(held_layers.items), None)
         given = first if isinstance(first, Tensor) else data
         return run_layers(m, model, Arguments((given,)), info.place)
+    # data of a kind that is not known: floating tensors come in the compute dtype, integers stay
+    unseen = Tensor(None, Made("argument", info.place, m.context), False)
+    if form == "premade":
+        return premade.outputs(m, model, unseen)
     method = method_of(m, model, "call")
     if not isinstance(method, Function):
         return UNKNOWN
-    # data of a kind that is not known: floating tensors come in the compute dtype, integers stay
-    unseen = Tensor(None, Made("argument", info.place, m.context), False)
     return layers.run_call(m, model, info, method, Arguments((unseen,)), info.place)
 
 
