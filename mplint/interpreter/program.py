@@ -72,6 +72,8 @@ class Program:
         """Where these are computed."""
         self.middle: dict[Place, set[Context]] = {}
         """The calls, with their contexts, that give such a computation in what may be half precision."""
+        self.scaled_for_float16: set[Place] = set()
+        """Where optimizers that scale the loss are made, in runs in which something computes in float16."""
         self.strategies: set[Symbol] = set()
         """The unknown conditions that decide on a distribution strategy."""
         self.several: set[Address] = set()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
 
 _TIMES: Final = frozenset(
-    {"operator.*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply", "numpy.multiply"}
+    {"operator.*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply"}
 )
 _OVER: Final = frozenset(
-    {"operator./", "tensorflow.math.divide", "tensorflow.math.truediv", "tensorflow.math.divide_no_nan",
-     "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan", "operator.//"}
+    {"operator./", "operator.//", "tensorflow.math.divide", "tensorflow.math.truediv",
+     "tensorflow.math.divide_no_nan", "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan"}
 )  # fmt: skip
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
 _STOPS: Final = frozenset({"tensorflow.stop_gradient", "keras.ops.stop_gradient"})
@@ -21,7 +21,7 @@ _STOPS: Final = frozenset({"tensorflow.stop_gradient", "keras.ops.stop_gradient"
 
 @dataclass(frozen=True)
 class Factor:
-    """The loss scale that a tensor was multiplied with (`power` 1) or divided by (-1), and where."""
+    """The loss scale of `optimizer` that a tensor was multiplied with (`power` 1) or divided by (-1), and where."""
 
     optimizer: Instance | None
     power: int
@@ -34,30 +34,42 @@ class Factor:
 
 
 @dataclass(frozen=True)
+class Constant:
+    """A number that a tensor was multiplied with in the program's own arithmetic; of a divisor the inverse."""
+
+    value: float
+    made: Made
+
+
+@dataclass(frozen=True)
 class Course:
     """What was done to a tensor on its way.
 
-    `factors` are the multiplications with a loss scale, and the divisions by one, in their order; `gradient` is the
-    last gradient on the way; `trained` says that it depends on variables or models, `sure` that nothing unknown can
-    have scaled it; `mixed` is where a term was added that is not scaled alike, `constants` what it was multiplied with by
-    hand (of divisors the inverse).
+    `factors` are the multiplications with a loss scale, and the divisions by one, in their order; `gradients` those
+    that were taken on the way, the last one last.  `trained` says that it depends on variables or models, `sure` that
+    nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.
     """
 
     factors: tuple[Factor, ...] = ()
-    gradient: Scaling | None = None
+    gradients: tuple[Scaling, ...] = ()
     trained: bool = False
     sure: bool = True
     mixed: Made | None = None
-    constants: tuple[float, ...] = ()
+    constants: tuple[Constant, ...] = ()
+
+    @property
+    def gradient(self) -> Scaling | None:
+        """The gradient that it is, or is computed from."""
+        return self.gradients[-1] if self.gradients else None
 
     @property
     def is_neutral(self) -> bool:
         """Whether it takes no part in what is trained: data, constants."""
-        return not self.trained and not self.factors and self.gradient is None
+        return not self.trained and not self.factors and not self.gradients
 
     def power(self, optimizer: Instance) -> int:
         """How often the scale of `optimizer` is in it."""
-        return sum(factor.power for factor in self.factors if factor.optimizer == optimizer)
+        return self.powers.get(optimizer, 0)
 
     @property
     def powers(self) -> dict[Instance | None, int]:
@@ -66,6 +78,11 @@ class Course:
         for factor in self.factors:
             found[factor.optimizer] = found.get(factor.optimizer, 0) + factor.power
         return {optimizer: power for optimizer, power in found.items() if power}
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the scale of some optimizer is in it."""
+        return any(power > 0 for power in self.powers.values())
 
 
 _NOTHING: Final = Course()
@@ -89,6 +106,17 @@ class Courses:
             self._known[made] = _UNKNOWN  # while it is followed: a loop's variable may be made of itself
             found = self._known[made] = self._follow(made)
         return found
+
+    def behind_gradient(self, tensor: Tensor) -> Iterator[Made]:
+        """The operations on a gradient that `tensor` has gone through since it was taken, the last one first."""
+        stack, seen = [tensor.made], set[Made]()
+        while stack:
+            made = stack.pop()
+            if made in seen or made.kind == "gradient" or not self.of_made(made).gradients:
+                continue
+            seen.add(made)
+            yield made
+            stack.extend(operand.made for operand in reversed(made.operands))
 
     def _follow(self, made: Made) -> Course:
         if isinstance(made, Scaling):
@@ -119,46 +147,57 @@ class Courses:
             case "unscaled":
                 return replace(base, factors=(*base.factors, Factor(made.optimizer, -1, made)))
             case _:
-                return replace(base, gradient=made, trained=True)
+                return replace(base, gradients=(*base.gradients, made), trained=True)
 
     def _product(self, made: Made) -> Course:
         """A product or quotient: the scales in its factors are multiplied, too."""
         courses = [self.of_made(operand.made) for operand in made.operands]
-        signs = [1] * len(courses)
-        if made.by in _OVER and len(courses) > 1:
-            signs[1:] = [-1] * (len(courses) - 1)
-        factors: list[Factor] = []
-        for course, sign in zip(courses, signs, strict=True):
-            factors += [
-                factor if sign == 1 and factor.made.kind != "scale" else Factor(factor.optimizer, sign * factor.power, made)
-                for factor in course.factors
-            ]
-        constants = [value for course in courses for value in course.constants]
         over = made.by in _OVER
-        for other in made.others:
-            if isinstance(other, Const) and isinstance(other.value, (int, float)) and other.value:
-                constants.append(1 / other.value if over else float(other.value))
-        sure = all(course.sure for course in courses if not course.is_neutral) and not any(map(_may_scale, made.others))
-        gradient = next((course.gradient for course in courses if course.gradient is not None), None)
-        mixed = next((course.mixed for course in courses if course.mixed is not None), None)
-        trained = any(course.trained for course in courses)
-        return Course(tuple(factors), gradient, trained, sure, mixed, tuple(constants))
+        factors: list[Factor] = []
+        for position, course in enumerate(courses):
+            inverted = over and position > 0
+            for factor in course.factors:
+                by_hand = inverted or factor.made.kind == "scale"
+                power = -factor.power if inverted else factor.power
+                factors.append(Factor(factor.optimizer, power, made if by_hand else factor.made))
+        numbers = [
+            float(other.value)
+            for other in made.others
+            if isinstance(other, Const) and isinstance(other.value, (int, float)) and other.value
+        ]
+        constants = (
+            *(constant for course in courses for constant in course.constants),
+            *(Constant(1 / number if over else number, made) for number in numbers),
+        )
+        taking_part = [course for course in courses if not course.is_neutral]
+        return Course(
+            tuple(factors),
+            next((course.gradients for course in courses if course.gradients), ()),
+            any(course.trained for course in courses),
+            all(course.sure for course in taking_part) and not any(map(_may_scale, made.others)),
+            next((course.mixed for course in courses if course.mixed is not None), None),
+            constants,
+        )
 
     def _combined(self, made: Made) -> Course:
         """Anything else that is computed of tensors: a sum, where they are several."""
-        taking_part = [self.of_made(operand.made) for operand in made.operands]
-        if not taking_part:
-            return _NOTHING if not any(isinstance(other, Unknown) for other in made.others) else _UNKNOWN
-        courses = [course for course in taking_part if not course.is_neutral]
+        operands = [self.of_made(operand.made) for operand in made.operands]
+        courses = [course for course in operands if not course.is_neutral]
         if not courses:
-            return _NOTHING if all(course.sure for course in taking_part) else _UNKNOWN
+            told = all(course.sure for course in operands) if operands else not any(map(_is_unknown, made.others))
+            return _NOTHING if told else _UNKNOWN
         most = max(courses, key=lambda course: len(course.factors))
         mixed = next((course.mixed for course in courses if course.mixed is not None), None)
         if mixed is None and any(course.powers != most.powers for course in courses):
             mixed = made
-        gradient = next((course.gradient for course in courses if course.gradient is not None), None)
-        sure = all(course.sure for course in courses)
-        return Course(most.factors, gradient, any(c.trained for c in courses), sure, mixed, most.constants)
+        return Course(
+            most.factors,
+            next((course.gradients for course in courses if course.gradients), ()),
+            any(course.trained for course in courses),
+            all(course.sure for course in courses),
+            mixed,
+            most.constants,
+        )
 
     def _joined(self, made: Made) -> Course:
         """One of several ways: what they have in common, without those that are only where it starts."""
@@ -171,6 +210,10 @@ class Courses:
         return first if same else replace(first, sure=False)
 
 
+def _is_unknown(value: Value) -> bool:
+    return isinstance(value, Unknown)
+
+
 def _may_scale(value: Value) -> bool:
     """Whether a factor of which nothing is known may be a loss scale made by hand."""
     if not isinstance(value, Unknown):
@@ -181,8 +224,3 @@ def _may_scale(value: Value) -> bool:
 def _words(symbol: Symbol) -> Iterator[str]:
     for part in symbol.tree:
         yield from (word for word in part.parts if isinstance(word, str))
-
-
-def in_order(courses: Sequence[Course]) -> tuple[Factor, ...]:
-    """The factors in several courses, each once."""
-    return tuple(dict.fromkeys(factor for course in courses for factor in course.factors))

@@ -16,6 +16,7 @@ from mplint.interpreter.code import block
 from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
+from mplint.interpreter.keras import losses
 from mplint.interpreter.merging import loosened
 from mplint.interpreter.sequences import MAX_PASSES
 from mplint.interpreter.state import State
@@ -139,6 +140,8 @@ def _changed(m: Machine, value: Value, operator: str, right: Value, place: Place
 def _return(m: Machine, frame: Frame, node: cst.Return) -> bool:
     value = m.evaluate(frame, node.value) if node.value is not None else NONE
     activation = m.stack[-1]
+    if frame.owner is not None and node.value is not None:
+        losses.returned(m, frame, value, m.place(frame, node.value))
     known = {**m.known_since(activation), **m.learned}
     activation.exits.append(Exit(m.capture(), value, tuple(activation.path), known))
     return False

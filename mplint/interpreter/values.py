@@ -474,9 +474,9 @@ class Made:
 
     `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined, softmaxes, or one of
     `Scaling`.  `place` is the call or expression that made it; `layer` the layer (or model) that was called, or whose
-    variable it is; `computed_in` the dtype of the computation.  What a model, or a composite (a layer of the program) gives was computed inside: its one operand is
-    that result, and `given` what the layer was called on.  `others` are operands of arithmetic that are no tensors, and
-    what of the arguments of a function is not known.
+    variable it is; `computed_in` the dtype of the computation.  What a model, or a composite (a layer of the program)
+    gives was computed inside: its one operand is that result, and `given` what the layer was called on.  `others` are
+    operands of arithmetic that are no tensors, and what of the arguments of a function is not known.
     """
 
     __slots__ = ("by", "computed_in", "context", "given", "kind", "layer", "operands", "others", "place")

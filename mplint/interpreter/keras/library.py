@@ -89,6 +89,8 @@ _HARMLESS: Final = (
 def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """A call of a library's function or class."""
     path = callee.path
+    if path.startswith(losses.SHOWS):
+        losses.shown(m, arguments, place, path)
     if strategies.is_strategy(path):
         return strategies.make(m, callee, arguments, place)
     setting = _SETTINGS.get(path)

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.classes import library_bases
+from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import structures
+from mplint.interpreter.keras.info import keras_base
 from mplint.interpreter.trace import Reported
 from mplint.interpreter.values import UNKNOWN, Api, Instance, Made, Place, Tensor, Unknown, Value
 from mplint.keras_api import Kind
@@ -14,6 +17,10 @@ from mplint.keras_api import Kind
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_LOGGED: Final = frozenset({"train_step", "test_step"})
+"""The methods of a model whose results `fit` and `evaluate` log."""
+SHOWS: Final = ("tensorflow.summary.", "tensorflow.print", "builtins.print", "wandb.log", "logging.", "absl.logging.")
+"""Functions that show people what they are given."""
 OF_MODELS: Final = frozenset({"compute_loss", "compiled_loss"})
 """The methods of a model that compute its loss; neither generation scales it there."""
 
@@ -46,6 +53,14 @@ def report(m: Machine, receiver: Instance, name: str, arguments: Arguments, plac
     """A metric is told something."""
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is Kind.METRIC and name == "update_state":
         shown(m, arguments, place, name)
+
+
+def returned(m: Machine, frame: Frame, value: Value, place: Place) -> None:
+    """A function returns `value`: what the `train_step` of a model gives is logged by `fit`."""
+    if frame.owner is None or frame.code is None or frame.code.name not in _LOGGED:
+        return
+    if keras_base(library_bases(frame.owner)) is not None:
+        shown(m, Arguments((value,)), place, "return")
 
 
 def shown(m: Machine, arguments: Arguments, place: Place, how: str) -> None:

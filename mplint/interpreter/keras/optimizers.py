@@ -192,14 +192,29 @@ def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, pla
         case "apply_gradients":
             pairs = sequences.iterate(m, arguments.get("grads_and_vars", 0) or UNKNOWN, place)
             held = (*pairs.items, *(() if pairs.rest is None else (pairs.rest,)))
-            columns = [Tuple(tuple(sequences.item(row, at) or UNKNOWN for row in held if isinstance(row, Tuple))) for at in (0, 1)]
+            columns = [
+                Tuple(tuple(sequences.item(row, at) or UNKNOWN for row in held if isinstance(row, Tuple)))
+                for at in (0, 1)
+            ]
             _apply(m, optimizer, columns[0], columns[1], place)
             return UNKNOWN
         case "apply":
-            _apply(m, optimizer, arguments.get("grads", 0) or UNKNOWN, arguments.get("trainable_variables", 1) or NONE, place)
+            _apply(
+                m,
+                optimizer,
+                arguments.get("grads", 0) or UNKNOWN,
+                arguments.get("trainable_variables", 1) or NONE,
+                place,
+            )
             return NONE
         case "stateless_apply":
-            _apply(m, optimizer, arguments.get("grads", 1) or UNKNOWN, arguments.get("trainable_variables", 2) or NONE, place)
+            _apply(
+                m,
+                optimizer,
+                arguments.get("grads", 1) or UNKNOWN,
+                arguments.get("trainable_variables", 2) or NONE,
+                place,
+            )
             return UNKNOWN
         case "minimize":
             return _minimize(m, optimizer, arguments, place)

@@ -86,7 +86,7 @@ def _weights(m: Machine, layer: Instance, info: LayerInfo) -> Value:
 
 
 def _variables_of(m: Machine, layer: Instance, info: LayerInfo, place: Place) -> Value:
-    """The variables of a layer or model: how many is not known, nor, of a model with a policy in between, their dtype."""
+    """The variables of a layer or model, in the dtype that its policy gives them; how many is not known."""
     dtype = variable_dtype(info.policy.name)
     made = Made("variable", info.place, m.context, by="variables", layer=layer)
     return m.new_list(place, Tuple((), Tensor(dtype, made, False)))

@@ -134,7 +134,13 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     dtype = found if isinstance(found, str) else None
     others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
     made = Made(
-        "operation", place, m.context, by=f"operator.{symbol}", operands=tuple(tensors), computed_in=dtype, others=others
+        "operation",
+        place,
+        m.context,
+        by=f"operator.{symbol}",
+        operands=tuple(tensors),
+        computed_in=dtype,
+        others=others,
     )
     m.trace.tensors.count(place, dtype is not None)
     return Tensor(dtype, made, symbolic)

@@ -1,0 +1,34 @@
+"""In which precision a layer or model computes, with all that is inside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mplint import keras_api
+from mplint.interpreter.keras import models
+from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.values import Instance, compute_dtype
+from mplint.keras_api import Kind
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_DEEPEST: Final = 6
+"""Layers inside layers that are looked into."""
+
+
+def computes_in_float16(m: Machine, layer: Instance, depth: int = 0) -> bool:
+    """Whether `layer` is known to compute in float16, or something inside it is."""
+    info = info_of(m, layer)
+    if info is None or depth > _DEEPEST:
+        return False
+    inside = [
+        value for held in m.fields(layer.address).values() for value in m.parts(held) if isinstance(value, Instance)
+    ]
+    if keras_api.kind(info.base) is Kind.MODEL:
+        inside += models.layers_of_graph(m, layer) if models.form_of(m, layer) == "functional" else []
+        inside += [held for held in models.layers_of(m, layer).items if isinstance(held, Instance)]
+    known = [value for value in inside if value != layer and info_of(m, value) is not None]
+    if known:
+        return any(computes_in_float16(m, value, depth + 1) for value in known)
+    return compute_dtype(info.policy.name) == "float16"
