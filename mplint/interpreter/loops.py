@@ -10,7 +10,7 @@ from typing import Final
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.keras.precision import computes_in_float16
-from mplint.interpreter.scaling import Course, Courses
+from mplint.interpreter.scaling import CLIPS, Course, Courses
 from mplint.interpreter.trace import (
     Compiled,
     GradientsApplied,
@@ -36,10 +36,6 @@ from mplint.interpreter.values import (
 )
 from mplint.interpreter.world import World
 
-_CLIPS: Final = frozenset(
-    {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
-)
-"""Operations that compare a gradient with a number."""
 _MASKS: Final = frozenset(
     {"keras.ops.nan_to_num", "tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"}
 )
@@ -178,7 +174,7 @@ class Loops:
             if step.is_minimize or not powers or any(power <= 0 for power in powers.values()):
                 continue
             if optimizers.scales(step.optimizer):
-                kept = self._world.generation == "2" and powers == {step.optimizer: 1}
+                kept = self._world.generation == "2" and powers == {step.optimizer: 1} and len(step.course.factors) == 1
             else:
                 kept = any(self._is_inside(step.optimizer, scaling) for scaling in powers)
             if kept:
@@ -201,14 +197,15 @@ class Loops:
     def scaled_twice(self) -> Iterator[tuple[Step, Place]]:
         """Losses that are scaled once more than their gradients are unscaled, and where."""
         for step in self.steps:
-            times = [
-                factor for factor in step.course.factors if factor.power > 0 and factor.optimizer == step.optimizer
-            ]
-            if not optimizers.scales(step.optimizer) or not times:
+            if not optimizers.scales(step.optimizer):
                 continue
+            own = [factor for factor in step.course.factors if factor.optimizer == step.optimizer]
+            times = [factor for factor in own if factor.power > 0]
             at = step.event.place if step.is_minimize else times[-1].place if len(times) > 1 else None
-            taken_out = sum(1 for factor in step.course.factors if factor.power < 0)
-            if at is not None and len(times) + step.is_minimize - taken_out > 1:
+            # whoever applies them does not unscale in Keras 2, but `minimize` scales, too
+            left = len(times) - (len(own) - len(times)) + step.is_minimize
+            allowed = 0 if self._world.generation == "2" and not step.is_minimize else 1
+            if times and at is not None and left > allowed:
                 yield step, at
 
     def scaled_outside(self) -> Iterator[tuple[Step, Place]]:
@@ -239,9 +236,10 @@ class Loops:
     def scaled_uses(self) -> Iterator[Use]:
         """Gradients that are clipped or shown while they are scaled."""
         seen: set[Place] = set()
+        twice = [step for step, _ in self.scaled_twice()]  # where that is what is wrong
         for step in self.steps:
-            for made in self._courses.behind_gradient(step.tensor):
-                if made.by in _CLIPS and made.place is not None and made.place not in seen and self._compares(made):
+            for made in self._courses.behind_gradient(step.tensor) if step not in twice else ():
+                if made.by in CLIPS and made.place is not None and made.place not in seen and self._compares(made):
                     seen.add(made.place)
                     yield Use(made.place, made, made.by)
         for event in self._reports():

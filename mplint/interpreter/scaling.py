@@ -16,7 +16,15 @@ _OVER: Final = frozenset(
      "tensorflow.math.divide_no_nan", "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan"}
 )  # fmt: skip
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
-_STOPS: Final = frozenset({"tensorflow.stop_gradient", "keras.ops.stop_gradient"})
+CLIPS: Final = frozenset(
+    {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
+)
+"""Operations that hold their first operand against others, which are no terms of the result."""
+_STOPS: Final = frozenset(
+    {"tensorflow.stop_gradient", "keras.ops.stop_gradient", "tensorflow.zeros_like", "keras.ops.zeros_like",
+     "tensorflow.ones_like", "keras.ops.ones_like", "tensorflow.shape", "keras.ops.shape", "tensorflow.size"}
+)  # fmt: skip
+"""Operations through which no gradient goes, whose results have nothing of the numbers of their operands, or both."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +189,7 @@ class Courses:
 
     def _combined(self, made: Made) -> Course:
         """Anything else that is computed of tensors: a sum, where they are several."""
-        operands = [self.of_made(operand.made) for operand in made.operands]
+        operands = [self.of_made(operand.made) for operand in made.operands[: 1 if made.by in CLIPS else None]]
         courses = [course for course in operands if not course.is_neutral]
         if not courses:
             told = all(course.sure for course in operands) if operands else not any(map(_is_unknown, made.others))

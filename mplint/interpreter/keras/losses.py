@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 _LOGGED: Final = frozenset({"train_step", "test_step"})
 """The methods of a model whose results `fit` and `evaluate` log."""
-SHOWS: Final = ("tensorflow.summary.", "tensorflow.print", "builtins.print", "wandb.log", "logging.", "absl.logging.")
+SHOWS: Final = (
+    "tensorflow.summary.",
+    "tensorflow.print",
+    "builtins.print",
+    "builtins.float",
+    "wandb.log",
+    "logging.",
+    "absl.logging.",
+)
 """Functions that show people what they are given."""
 OF_MODELS: Final = frozenset({"compute_loss", "compiled_loss"})
 """The methods of a model that compute its loss; neither generation scales it there."""
