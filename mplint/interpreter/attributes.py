@@ -71,7 +71,7 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Policy():
             return policies.attribute(value, name)
         case DType():
-            return tensors.dtype_attribute(value, name)
+            return tensors.of_dtype(m, value, name, place)
         case Choice():
             return _choice(m, value, name, place)
         case Const() | Tuple() | List() | Dict() | Fields():

@@ -22,7 +22,6 @@ from mplint.interpreter.trace import (
 )
 from mplint.interpreter.values import (
     FALSE,
-    NONE,
     Const,
     Instance,
     Made,
@@ -42,6 +41,10 @@ _MASKS: Final = frozenset(
 """Operations that may put another number where a gradient is inf or nan."""
 _BY_HAND: Final = 16.0
 """A loss is multiplied with this or more to scale it; with less to weigh it."""
+
+
+_EXACT: Final = 1e-6
+"""Two factors that cancel each other do so up to this."""
 
 
 @dataclass(frozen=True)
@@ -293,17 +296,17 @@ class Loops:
             if optimizers.scales(event.optimizer) and event.place not in self._m.program.scaled_for_float16:
                 yield event
 
-    def fixed_scales(self) -> Iterator[tuple[Place, float | None]]:
-        """Scales that stay what they are: where, and how large where that is known."""
+    def fixed_scales(self) -> Iterator[tuple[Place, float]]:
+        """Scales that stay what they are: where, and how large."""
         for event in self._made():
             given = dict(event.arguments)
-            if optimizers.scales(event.optimizer) and given.get("dynamic") == FALSE:
-                yield event.place, _number(given.get("initial_scale"))
-            elif given.get("loss_scale_factor", NONE) != NONE and self.uses_float16:
-                yield event.place, _number(given["loss_scale_factor"])
+            fixed = optimizers.scales(event.optimizer) and given.get("dynamic") == FALSE
+            number = _number(given.get("initial_scale" if fixed else "loss_scale_factor"))
+            if number is not None and (fixed or self.uses_float16):
+                yield event.place, number
         for step in self._sure:
             for constant in step.course.constants:
-                undone = any(abs(constant.value * other.value - 1) < 1e-6 for other in step.course.constants)
+                undone = any(abs(constant.value * other.value - 1) < _EXACT for other in step.course.constants)
                 if constant.value >= _BY_HAND and undone and constant.made.place is not None and self._is_float16(step):
                     yield constant.made.place, constant.value
 

@@ -400,6 +400,8 @@ def is_instance(value: Value, cls: Value) -> bool | None:
             if value.cls == MADE_TUPLE:
                 return path in ("builtins.tuple", "builtins.object") or None
             return True if own_path == path else is_subclass(own_path, path)
+        case DType(text=True):
+            return path in ("builtins.str", "builtins.object")
         case Tensor() | DType() | Policy():
             if isinstance(cls, Class) or path.startswith("builtins."):
                 return False

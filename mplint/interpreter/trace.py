@@ -214,6 +214,15 @@ class Reported:
 
 
 @immutable()
+class DTypeTaken:
+    """The attribute `name` of a dtype was asked for, of a tensor of Keras 3 whose dtype is a string and has none."""
+
+    place: Place
+    context: Context
+    name: str
+
+
+@immutable()
 class Applied:
     """Gradients were given to an optimizer, as far as the name of the method tells."""
 
@@ -257,6 +266,7 @@ Event = (
     | GradientTaken
     | GradientsApplied
     | Reported
+    | DTypeTaken
     | Applied
     | Ran
     | Kept

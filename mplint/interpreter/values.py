@@ -423,9 +423,10 @@ class Range(Value):
 
 @immutable()
 class DType(Value):
-    """A dtype object, by its canonical name."""
+    """A dtype object, by its canonical name; `text` says that it is no more than that name, a string."""
 
     name: str
+    text: bool = field(default=False, compare=False)
 
 
 @immutable()

@@ -9,10 +9,11 @@ from mplint import keras_api
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import chains
 from mplint.interpreter.keras.names import dtype_named
-from mplint.interpreter.trace import Settled
+from mplint.interpreter.trace import DTypeTaken, Settled
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
+    NEVER,
     NONE,
     OUTER,
     UNKNOWN,
@@ -326,13 +327,29 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
     """An attribute of a tensor."""
     match name:
         case "dtype":
-            return UNKNOWN if value.dtype is None else DType(value.dtype)
+            return UNKNOWN if value.dtype is None else DType(value.dtype, _says_dtype_as_text(m, value))
         case "shape":
             return UNKNOWN
         case "T":
             return part_of(m, value, place)
         case _:
             return Bound(value, ApiMethod(name))
+
+
+def _says_dtype_as_text(m: Machine, value: Tensor) -> bool:
+    """Whether the dtype of a tensor is a string: what belongs to Keras 3, not to its backend, has no other."""
+    own = value.made.kind == "variable" and value.made.layer is not None
+    return m.generation == "3" and (value.symbolic is True or own)
+
+
+def of_dtype(m: Machine, value: DType, name: str, place: Place) -> Value:
+    """An attribute of a dtype object; a string has none of them."""
+    if value.text and not hasattr(str, name):
+        m.record(DTypeTaken(place, m.context, name))
+        if m.guards:
+            m.throw()
+            return NEVER
+    return dtype_attribute(value, name)
 
 
 def dtype_attribute(value: DType, name: str) -> Value:
