@@ -32,14 +32,20 @@ class Trained:
     moved: Sequence[float]
     history: Sequence[float]
     error: str | None
+    score: float | None = None
+    """The accuracy that the program measures at its end, if it does."""
+
+    @property
+    def way(self) -> float:
+        """How far the weights have moved."""
+        return math.sqrt(sum(each * each for each in self.moved))
 
     def distance(self, other: Trained) -> float:
         """How far the weights are from where `other` ended, in units of the way that it went; inf where it failed."""
         if self.error is not None or not all(map(math.isfinite, self.moved)):
             return math.inf
-        way = math.sqrt(sum(each * each for each in other.moved))
         apart = math.sqrt(sum((one - two) ** 2 for one, two in zip(self.moved, other.moved, strict=True)))
-        return apart / way
+        return apart / other.way
 
     def reports_as(self, other: Trained) -> bool:
         """Whether the first loss that was logged is about that of `other`."""
@@ -75,31 +81,30 @@ class Keras:
         if not line:
             raise RuntimeError(f"Keras ended with status {self._process.wait()}")
         found: Mapping[str, Any] = json.loads(line)
-        return Trained(found.get("moved", ()), found.get("history", ()), found["error"])
+        return Trained(found.get("moved", ()), found.get("history", ()), found["error"], found.get("score"))
 
 
-def codes(loop: Loop, text: str | None = None) -> list[str]:
+def codes(generation: str, text: str) -> list[str]:
     """What mplint finds in a program."""
-    report = analyze(*_asked(loop, loop.source if text is None else text))
+    report = analyze(*_asked(generation, text))
     assert not report.failures, report.failures
     return [finding.code for finding in report.findings]
 
 
-def fixed(loop: Loop) -> str:
+def fix_text(generation: str, text: str) -> str:
     """What `--fix --unsafe-fixes` makes of it."""
-    outcome = fix(*_asked(loop, loop.source), unsafe=True)
-    return outcome.project.source(_FILE).text
+    return fix(*_asked(generation, text), unsafe=True).project.source(_FILE).text
 
 
-def _asked(loop: Loop, text: str) -> tuple[Project, list[Path], Settings]:
-    settings = Settings(keras="2" if loop.generation == "2" else "3")
+def _asked(generation: str, text: str) -> tuple[Project, list[Path], Settings]:
+    settings = Settings(keras="2" if generation == "2" else "3")
     return Project(_FILE.parent, [_FILE], {_FILE: text.encode()}), [_FILE], settings
 
 
-def disagreements(loop: Loop, keras: Keras, *, rewritten: bool = True) -> list[str]:
+def disagreements(loop: Loop, keras: Keras) -> list[str]:
     """Where mplint and Keras differ about a loop."""
     wrong = []
-    said = codes(loop)
+    said = codes(loop.generation, loop.source)
     if loop.fault is None and said:
         wrong.append(f"{said} is said of what is right")
     if loop.fault is not None and set(said) != {loop.fault}:
@@ -116,12 +121,11 @@ def disagreements(loop: Loop, keras: Keras, *, rewritten: bool = True) -> list[s
     shows = faulty.distance(right) > LIKE or not faulty.reports_as(right)
     if not shows:
         wrong.append(f"{loop.fault} does not show: {faulty.distance(right)}")
-    if rewritten:
-        text = fixed(loop)
-        healed = keras.train(text)
-        if healed.distance(right) > LIKE or not healed.reports_as(right):
-            why = healed.error or healed.distance(right)
-            wrong.append(f"the rewritten one does not train as the right one: {why}\n{text}")
-        if left := codes(loop, text):
-            wrong.append(f"{left} is left\n{text}")
+    text = fix_text(loop.generation, loop.source)
+    healed = keras.train(text)
+    if healed.distance(right) > LIKE or not healed.reports_as(right):
+        why = healed.error or healed.distance(right)
+        wrong.append(f"the rewritten one does not train as the right one: {why}\n{text}")
+    if left := codes(loop.generation, text):
+        wrong.append(f"{left} is left\n{text}")
     return wrong

@@ -33,7 +33,7 @@ def train(job: dict[str, Any]) -> dict[str, Any]:
         return {"error": told(error)}
     pairs = zip(found["start"], found["model"].get_weights(), strict=True)
     moved = [float(each) for before, after in pairs for each in (after - before).ravel()]
-    return {"error": None, "moved": moved, "history": found["history"]}
+    return {"error": None, "moved": moved, "history": found["history"], "score": found.get("score")}
 
 
 def main() -> None:
