@@ -11,16 +11,40 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
+from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
+from mplint.codemods.other_names import NameOfOther
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.rewrite import Rewrite, Together
+from mplint.codemods.scale_arguments import ScaleOfToday
+from mplint.codemods.scale_calls import (
+    AlwaysDynamic,
+    AppliedByKeras2,
+    LeftToKeras3,
+    ScaledByKeras2,
+    ScaledByKeras3,
+    ScaleRead,
+)
 from mplint.codemods.setters import SetAgain, SetElsewhere
+from mplint.codemods.spelling import NameOfToday
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
+from mplint.interpreter.outdated import (
+    OptimizerUse,
+    called_scales,
+    graph_rewrites,
+    half_options,
+    is_deprecated,
+    old_arguments,
+    old_names,
+    optimizer_uses,
+    other_names,
+)
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -82,7 +106,9 @@ class CommentRule(Rule):
 
 __all__ = [
     "HALF",
+    "AlwaysDynamic",
     "Applicability",
+    "AppliedByKeras2",
     "CommentRule",
     "End",
     "EndFault",
@@ -93,12 +119,22 @@ __all__ = [
     "History",
     "Ineffective",
     "Layer",
+    "LeftToKeras3",
+    "Minimized",
     "Model",
+    "NameOfOther",
+    "NameOfToday",
     "NamePolicy",
+    "OptimizerUse",
     "Place",
     "Policy",
+    "PolicyInstead",
     "Rewrite",
     "Rule",
+    "ScaleOfToday",
+    "ScaleRead",
+    "ScaledByKeras2",
+    "ScaledByKeras3",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",
@@ -106,8 +142,17 @@ __all__ = [
     "Syntax",
     "Together",
     "Unused",
+    "WithoutOption",
     "World",
+    "called_scales",
     "faulty_ends",
+    "graph_rewrites",
+    "half_options",
     "in_vain",
+    "is_deprecated",
     "nearest_policy",
+    "old_arguments",
+    "old_names",
+    "optimizer_uses",
+    "other_names",
 ]

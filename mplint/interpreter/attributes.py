@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter import arrays, candidates, choosing, mappings, namespaces, sequences, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.configuration import absl
-from mplint.interpreter.keras import layers, optimizers, policies, strategies, surgery, tensors
+from mplint.interpreter.keras import layers, optimizers, policies, strategies, surgery, tensors, usage
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
 from mplint.interpreter.values import (
@@ -52,12 +52,16 @@ from mplint.keras_api import canonical
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_POLICY_SCALE: Final = Api(keras_api.POLICY_SCALE)
+
 
 def get(m: Machine, value: Value, name: str, place: Place) -> Value:
     """`value.name`."""
     match value:
         case Api():
-            return _library(m, value, name)
+            found = _library(m, value, name)
+            usage.note_read(m, found, place)
+            return found
         case Module(frame=frame):
             return _module(m, value, frame.source.path.name, name, place)
         case Instance():
@@ -69,6 +73,8 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Tensor():
             return tensors.attribute(m, value, name, place)
         case Policy():
+            if name == "loss_scale":
+                usage.note_read(m, _POLICY_SCALE, place)
             return policies.attribute(value, name)
         case DType():
             return tensors.of_dtype(m, value, name, place)

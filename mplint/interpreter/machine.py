@@ -18,9 +18,12 @@ from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute
 from mplint.interpreter.trace import (
+    EnvironmentSet,
     Escaped,
     Event,
+    LibraryCalled,
     ModelUsed,
+    NameRead,
     Opened,
     PolicyRefused,
     PolicySet,
@@ -126,6 +129,11 @@ class Machine:
         """The outcomes of conditions behind the statement just run: with other ones the block is left there."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
+        self.fallbacks: list[Frame | None] = []
+        """For each `try` being run that goes on without a name that is missing: its namespace if it catches anything.
+
+        None if just that is what it catches.  While what it does then is run, it stands here, too.
+        """
         self.stack: list[Activation] = []
         self.steps = 0
         self.budget = min(budget, patience)
@@ -641,6 +649,14 @@ class Machine:
                 return activation.in_call
         return None
 
+    @property
+    def has_fallback(self) -> bool:
+        """Whether the program would notice here that a library lacks a name, or goes on because it does.
+
+        Who catches any exception of a function that it calls, looks for something else.
+        """
+        return any(frame is None or frame is self.stack[-1].frame for frame in self.fallbacks)
+
     # -- the global policy
 
     @property
@@ -670,5 +686,16 @@ class Machine:
         self.pending = None
 
 
-_OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, Returned, ScopeEntered, ScopeLeft, VariableMade)
+_OF_ANY_POLICY: Final = (
+    EnvironmentSet,
+    Escaped,
+    LibraryCalled,
+    NameRead,
+    PolicySet,
+    PolicyRefused,
+    Returned,
+    ScopeEntered,
+    ScopeLeft,
+    VariableMade,
+)
 """Events that say the same whatever the policy is; all others belong to a world in which it is known."""

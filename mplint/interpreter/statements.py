@@ -12,7 +12,7 @@ import libcst as cst
 from mplint.interpreter import managers, modules, objects, sequences
 from mplint.interpreter.activations import Exit, Loop
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.code import block
+from mplint.interpreter.code import block, dotted
 from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
@@ -573,7 +573,7 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     left = False
     raised: list[State] = []
     if works is not False:
-        with _guarded(m, bool(node.handlers)) as raised:
+        with _guarded(m, bool(node.handlers)) as raised, _falling_back(m, frame, node):
             fell = _fallible(m, frame, block(node.body), raised if node.handlers else None)
         after = m.state
         left = m.captures != captures
@@ -589,7 +589,9 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
             m.state = begun[0] if len(begun) == 1 else m.join(begun, (symbol,))
             if handler.name is not None:
                 assign(m, frame, handler.name.name, UNKNOWN)
-            if execute(m, frame, block(handler.body)):
+            with _falling_back(m, frame, node):
+                fell_through = execute(m, frame, block(handler.body))
+            if fell_through:
                 states.append(m.state)
     if node.finalbody is not None:
         _on_each_way_out(m, kept, partial(execute, m, frame, block(node.finalbody.body)))
@@ -626,6 +628,34 @@ def _guarded(m: Machine, catches: bool) -> Iterator[list[State]]:
     m.guards -= catches
     if catches:
         m.raised.pop()
+
+
+_MISSING: Final = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError"})
+"""What is raised where a library lacks a name."""
+_ANY: Final = frozenset({"", "Exception", "BaseException", "TypeError", "ValueError"})
+"""What catches that, too, or that a function takes no such argument."""
+
+
+@contextmanager
+def _falling_back(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> Iterator[None]:
+    """The body, or the handlers, of a `try` that may be there for other releases of a library."""
+    caught = {name for handler in node.handlers for name in _caught(handler.type)}
+    fallbacks = [None] if caught & _MISSING else [frame] if caught & _ANY else []
+    m.fallbacks.extend(fallbacks)
+    yield
+    del m.fallbacks[len(m.fallbacks) - len(fallbacks) :]
+
+
+def _caught(node: cst.BaseExpression | None) -> Iterator[str]:
+    """The exceptions that a handler names; "" where it takes any."""
+    match node:
+        case None:
+            yield ""
+        case cst.Tuple(elements=elements):
+            for element in elements:
+                yield from _caught(element.value)
+        case _:
+            yield dotted(node).rpartition(".")[2]
 
 
 def _kept(m: Machine) -> tuple[int, int, int, int]:

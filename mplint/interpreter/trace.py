@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.values import Address, Instance, Place, Policy, Scaling, Tensor, Value, immutable
+from mplint.interpreter.values import Address, Api, Instance, Place, Policy, Scaling, Tensor, Value, immutable
 from mplint.keras_api import Copy, Use
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
 
 
 @immutable()
@@ -245,6 +249,39 @@ class Kept:
     model: Instance
 
 
+@immutable()
+class NameRead:
+    """A name of a library that is not in every release was read at `place`: an attribute, or what an import brings.
+
+    Where the program would catch that it is missing, nothing is recorded.
+    """
+
+    place: Place
+    context: Context
+    name: Api
+
+
+@immutable()
+class LibraryCalled:
+    """Something that takes other arguments than it did, or switches half precision on, was called at `place`."""
+
+    place: Place
+    context: Context
+    callee: Api
+    arguments: Arguments
+    options: tuple[tuple[Value, Value], ...] = ()
+    """What the dict holds that it is given, at that time."""
+
+
+@immutable()
+class EnvironmentSet:
+    """The program sets a variable of the environment that switches half precision on."""
+
+    place: Place
+    name: str
+    value: Value
+
+
 Event = (
     LayerMade
     | ModelMade
@@ -270,6 +307,9 @@ Event = (
     | Applied
     | Ran
     | Kept
+    | NameRead
+    | LibraryCalled
+    | EnvironmentSet
 )
 
 

@@ -37,6 +37,7 @@ from mplint.interpreter.keras import (
     tapes,
     tensors,
     training,
+    usage,
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
@@ -89,6 +90,7 @@ _HARMLESS: Final = (
 def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """A call of a library's function or class."""
     path = callee.path
+    usage.note_call(m, callee, arguments, place)
     if path.startswith(losses.SHOWS):
         losses.shown(m, arguments, place, path)
     if strategies.is_strategy(path):
@@ -120,9 +122,11 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
         case Kind.DTYPE:
             return Array(keras_api.dtype_name(path))
         case Kind.FUNCTION | Kind.ACTIVATION | Kind.LOSS | Kind.METRIC | Kind.OPTIMIZER | Kind.CALLBACK:
-            return _function(m, kind, path, arguments, place)
+            return _function(m, kind, callee, arguments, place)
         case Kind.INITIALIZER | Kind.REGULARIZER:
             return Instance(m.allocate(place, "object"), Api(path))
+        case Kind.OTHER if path.rpartition(".")[2] in keras_api.LOSS_SCALES:
+            return _made(m, callee, arguments, place)
         case None:
             if head in ("numpy", "np"):
                 return arrays.call(m, path, arguments)
@@ -131,10 +135,11 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
             return _foreign(m, callee, arguments, place)
 
 
-def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Place) -> Value:
+def _function(m: Machine, kind: Kind, callee: Api, arguments: Arguments, place: Place) -> Value:
+    path = callee.path
     if kind in _OBJECTS and path.rpartition(".")[2][:1].isupper():
         if kind is Kind.OPTIMIZER:
-            return optimizers.make(m, path, arguments, place)
+            return optimizers.make(m, callee, arguments, place)
         instance = Instance(m.allocate(place, "object"), Api(path))
         for name, value in bind(m, path, arguments).items():
             m.put(instance.address, name, value)
@@ -151,6 +156,14 @@ def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Pl
         named = derived("call", Api(path), *arguments.args) if arguments.sure and not arguments.keywords else UNKNOWN
         return named if named.symbol is not None else chains.carried(m, arguments.values())
     return tensors.apply(m, path, bind(m, path, arguments), place)
+
+
+def _made(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
+    """An object of a library that is nothing but what it was made with."""
+    instance = Instance(m.allocate(place, "object"), callee)
+    for name, value in bind(m, callee.path, arguments).items():
+        m.put(instance.address, name, value)
+    return instance
 
 
 def _has_tensor(m: Machine, value: Value) -> bool:

@@ -81,9 +81,10 @@ def has_fixed_scale(m: Machine, optimizer: Instance) -> bool | None:
     return True if isinstance(factor, Const) else None
 
 
-def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
-    """An optimizer of the class at `path`."""
-    optimizer = Instance(m.allocate(place, "object"), Api(path))
+def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instance:
+    """An optimizer of the class `callee`."""
+    path = callee.path
+    optimizer = Instance(m.allocate(place, "object"), callee)
     given = bind(m, path, arguments)
     for name, value in given.items():
         m.put(optimizer.address, name, value)
@@ -165,7 +166,8 @@ def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value
     assert isinstance(optimizer.cls, Api)
     there = has_member(optimizer.cls.path, name, m.generation)
     if there is False:
-        m.record(OptimizerUsed(place, m.context, optimizer, name, False, ()))
+        if not m.has_fallback:
+            m.record(OptimizerUsed(place, m.context, optimizer, name, False, ()))
         if m.guards:
             m.throw()
             return NEVER
