@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
 from mplint.codemods.minimizing import Minimized
@@ -36,6 +37,7 @@ from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.outdated import (
     OptimizerUse,
+    attributes_of_text,
     called_scales,
     graph_rewrites,
     half_options,
@@ -110,6 +112,7 @@ __all__ = [
     "Applicability",
     "AppliedByKeras2",
     "CommentRule",
+    "DTypeItself",
     "End",
     "EndFault",
     "Fault",
@@ -144,6 +147,7 @@ __all__ = [
     "Unused",
     "WithoutOption",
     "World",
+    "attributes_of_text",
     "called_scales",
     "faulty_ends",
     "graph_rewrites",

@@ -7,6 +7,9 @@ Reports what optimizers of Keras 2 had and those of Keras 3 have not: `get_scale
 must be known to be an optimizer of Keras: a class of the program's own that has such methods is not reported, nor is
 code behind `hasattr(optimizer, "get_scaled_loss")` or a check of the version.
 
+And the name of a dtype, as in `print(x.dtype.name)`, by which the guide shows what a layer computes in: the dtype of a
+symbolic tensor and of a layer's variable is a string in Keras 3, and has no name. That of TensorFlow's own tensors has.
+
 Why it matters
 --------------
 The training loop in TensorFlow's guide is one of Keras 2. With TensorFlow 2.16 or later it raises
@@ -97,7 +100,7 @@ How the fix changes the program
 given the scaled gradients: `apply_gradients` divides by the scale. A threshold that they are clipped at is multiplied
 by `optimizer.scale_loss(1.0)`, which is the scale, and 1 for an optimizer that does not scale. Where the gradients go
 anywhere else (into a log, out of the function), the change is only shown. `minimize` becomes a tape with `scale_loss`
-in it, `tape.gradient` and `apply_gradients`. The program raised before.
+in it, `tape.gradient` and `apply_gradients`. `x.dtype.name` becomes `x.dtype`. The program raised before.
 
 References
 ----------
@@ -112,6 +115,7 @@ from collections.abc import Iterator
 from mplint.api import (
     AlwaysDynamic,
     Applicability,
+    DTypeItself,
     Fault,
     LeftToKeras3,
     Minimized,
@@ -123,6 +127,7 @@ from mplint.api import (
     ScaleRead,
     Severity,
     World,
+    attributes_of_text,
     optimizer_uses,
     other_names,
 )
@@ -164,6 +169,13 @@ class Keras2ApiInKeras3(Rule):
                 Severity.ERROR,
                 f"Keras 3 has no `{other.label}`",
                 rewrite=NameOfOther(world, other.at, other.spelled, other.path),
+            )
+        for asked in attributes_of_text(world) if world.generation == "3" else ():
+            yield Fault(
+                asked.place,
+                Severity.ERROR,
+                f"a dtype of Keras 3 is a string, and has no `{asked.name}`",
+                rewrite=DTypeItself(asked.place),
             )
 
 

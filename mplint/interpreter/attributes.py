@@ -132,6 +132,8 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
             return m.is_bound(frame, name) or None
         case Const(value=constant):
             return hasattr(constant, name)
+        case DType(text=True):
+            return hasattr(str, name)
         case Tuple():
             return hasattr(tuple, name)
         case Dict():

@@ -9,7 +9,7 @@ from typing import Final
 import libcst as cst
 
 from mplint import keras_api
-from mplint.interpreter.trace import EnvironmentSet, LibraryCalled, NameRead, OptimizerUsed, PolicySet
+from mplint.interpreter.trace import DTypeTaken, EnvironmentSet, LibraryCalled, NameRead, OptimizerUsed, PolicySet
 from mplint.interpreter.values import (
     HALF_POLICIES,
     Api,
@@ -326,3 +326,9 @@ def _use(world: World, event: OptimizerUsed) -> OptimizerUse:
     at = world.machine.program.place(source, call) if called and call is not None else event.place
     cls = event.optimizer.cls
     return OptimizerUse(at, event.name, called, isinstance(cls, Api) and scales_losses(cls.path))
+
+
+def attributes_of_text(world: World) -> Iterator[DTypeTaken]:
+    """What is asked of dtypes that are strings in this generation, and were objects in the other."""
+    found = {event.place: event for event in world.trace.events if isinstance(event, DTypeTaken)}
+    yield from found.values()
