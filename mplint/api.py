@@ -16,11 +16,13 @@ from mplint.codemods.moving import SetEarlier
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.rewrite import Rewrite, Together
 from mplint.codemods.setters import SetAgain, SetElsewhere
+from mplint.codemods.unscaling import Unscale
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
+from mplint.interpreter.loops import Loops
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -93,6 +95,7 @@ __all__ = [
     "History",
     "Ineffective",
     "Layer",
+    "Loops",
     "Model",
     "NamePolicy",
     "Place",
@@ -105,6 +108,7 @@ __all__ = [
     "Severity",
     "Syntax",
     "Together",
+    "Unscale",
     "Unused",
     "World",
     "faulty_ends",

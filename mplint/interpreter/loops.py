@@ -64,6 +64,11 @@ class Step:
         return self.event.optimizer
 
     @property
+    def scales(self) -> bool:
+        """Whether the optimizer is a LossScaleOptimizer."""
+        return optimizers.scales(self.optimizer)
+
+    @property
     def is_minimize(self) -> bool:
         """Whether the optimizer takes the gradient itself, and scales the loss for it."""
         return self.gradient.by.endswith(".minimize")
