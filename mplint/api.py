@@ -16,6 +16,7 @@ from mplint.codemods.moving import SetEarlier
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.rewrite import Rewrite, Together
 from mplint.codemods.setters import SetAgain, SetElsewhere
+from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
@@ -110,6 +111,7 @@ __all__ = [
     "Together",
     "Unscale",
     "Unused",
+    "UseUnscaled",
     "World",
     "faulty_ends",
     "in_vain",

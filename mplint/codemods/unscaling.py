@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import layout, statements
+from mplint.codemods import layout, receivers, statements
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
-from mplint.interpreter.code import dotted
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
 from mplint.interpreter.trace import GradientsApplied
-from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
 
@@ -23,7 +21,7 @@ _INNER = "inner_optimizer"
 
 @dataclass(frozen=True)
 class Unscale(Rewrite):
-    """Have the gradients of `step` unscaled by the optimizer that scaled the loss, in front of the call that takes them.
+    """Have the gradients of `step` unscaled by the optimizer that scaled the loss, before the call that takes them.
 
     Where they are given to the optimizer inside that one, the outer one gets them.
     """
@@ -61,7 +59,8 @@ class Unscale(Rewrite):
         source = self.step.event.place.source
         if isinstance(inner, cst.Attribute) and inner.attr.value == _INNER:
             return layout.code(source, inner.value)
-        return receiver_near(self.step, self.step.event.place)
+        outer = next((optimizer for optimizer in self.step.course.powers if optimizer is not None), None)
+        return receivers.written(self.world, outer, self.step.event.place) if outer is not None else None
 
     def _is_wrong_everywhere(self, evidence: Evidence) -> bool:
         place = self.step.event.place
@@ -72,30 +71,6 @@ class Unscale(Rewrite):
                 if isinstance(event, GradientsApplied) and event.place is place and id(event) not in wrong:
                     return False
         return True
-
-
-def receiver_near(step: Step, at: Place) -> str | None:
-    """How the optimizer whose scale is in the gradients of `step` is written in the function that `at` stands in.
-
-    As the call that is given the gradients has it, or one that scales the loss.
-    """
-    source = at.source
-    here = statements.scope(source, at.node)
-    wrapper = next((optimizer for optimizer in step.course.powers if optimizer is not None), None)
-    places = [factor.made.place for factor in step.course.factors if factor.optimizer == wrapper]
-    if step.optimizer == wrapper:
-        places.insert(0, step.event.place)
-    for place in places:
-        if place is None or place.source is not source or statements.scope(source, place.node) is not here:
-            continue
-        match place.node:
-            case cst.Call(func=cst.Attribute(value=held)) if dotted(held):
-                return layout.code(source, held)
-            case cst.Attribute(value=held) if dotted(held):
-                return layout.code(source, held)
-            case _:
-                pass
-    return None
 
 
 def _unscaled(source: SourceFile, call: cst.Call, by: str) -> list[Edit] | None:
