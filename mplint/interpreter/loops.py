@@ -10,7 +10,7 @@ from typing import Final
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.keras.precision import computes_in_float16
-from mplint.interpreter.scaling import Course, Courses
+from mplint.interpreter.scaling import Course, Courses, Factor
 from mplint.interpreter.trace import (
     Compiled,
     GradientsApplied,
@@ -205,8 +205,8 @@ class Loops:
     def _is_inside(self, optimizer: Instance, wrapper: Instance | None) -> bool:
         return wrapper is not None and optimizers.inner_of(self._m, wrapper) == optimizer
 
-    def unscaled_twice(self) -> Iterator[tuple[Step, Place]]:
-        """Gradients whose scale is taken out once more than it was put in, and where."""
+    def unscaled_twice(self) -> Iterator[tuple[Step, Factor]]:
+        """Gradients whose scale is taken out once more than it was put in, and what does it last."""
         for step in self._sure:
             power = step.course.power(step.optimizer)
             divided = [
@@ -215,7 +215,7 @@ class Loops:
             if not step.scales or not divided or power > self._least or divided[-1].place is None:
                 continue
             if self._courses.divisor(divided[-1].made) is None:  # else it is by their own norm
-                yield step, divided[-1].place
+                yield step, divided[-1]
 
     @property
     def _least(self) -> int:

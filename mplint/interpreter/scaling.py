@@ -97,6 +97,11 @@ class Course:
         """Whether the scale of some optimizer is in it."""
         return any(power > 0 for power in self.powers.values())
 
+    @property
+    def is_ever_scaled(self) -> bool:
+        """Whether a scale was put in, be it taken out again or not."""
+        return any(factor.power > 0 for factor in self.factors)
+
 
 _NOTHING: Final = Course()
 _UNKNOWN: Final = Course(sure=False)
@@ -178,8 +183,9 @@ class Courses:
         factors: list[Factor] = []
         for position, course in enumerate(courses):
             inverted = made.by in _UNDER or (over and position > 0)
+            number = not course.trained and all(factor.made.kind != "scaled" for factor in course.factors)
             for factor in course.factors:
-                by_hand = inverted or factor.made.kind == "scale"
+                by_hand = inverted or number
                 power = -factor.power if inverted else factor.power
                 factors.append(Factor(factor.optimizer, power, made if by_hand else factor.made))
         numbers = [
