@@ -17,7 +17,7 @@ from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.rewrite import Rewrite, Together
 from mplint.codemods.setters import SetAgain, SetElsewhere
 from mplint.codemods.unscaled_uses import UseUnscaled
-from mplint.codemods.unscaling import Unscale
+from mplint.codemods.unscaling import Unscale, UnscaleOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
@@ -110,6 +110,7 @@ __all__ = [
     "Syntax",
     "Together",
     "Unscale",
+    "UnscaleOnce",
     "Unused",
     "UseUnscaled",
     "World",

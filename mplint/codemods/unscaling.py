@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import libcst as cst
 
 from mplint.codemods import layout, receivers, statements
+from mplint.codemods.reducing import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
+from mplint.interpreter.scaling import Factor
 from mplint.interpreter.trace import GradientsApplied
+from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
 
@@ -71,6 +74,84 @@ class Unscale(Rewrite):
                 if isinstance(event, GradientsApplied) and event.place is place and id(event) not in wrong:
                     return False
         return True
+
+
+@dataclass(frozen=True)
+class UnscaleOnce(Rewrite):
+    """Do without `factor`, a division by the loss scale of gradients out of which it is taken once more later."""
+
+    world: World
+    factor: Factor
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """The gradients stay as they are; a scale that nothing else reads goes, too."""
+        place = self.factor.place
+        if place is None:
+            return None
+        source, node = place.source, place.node
+        kept = self._kept(node)
+        edits = reduced(source, node, kept) if kept is not None and isinstance(node, cst.BaseExpression) else None
+        if edits is None:
+            return None
+        edits += _without_scale(source, node, kept)
+        level = Applicability.SAFE if self._is_wrong_everywhere(evidence, place) else Applicability.DISPLAY
+        return Fix("leave the gradients to the optimizer", level, tuple(edits))
+
+    def _kept(self, node: cst.CSTNode) -> cst.BaseExpression | None:
+        """What is divided."""
+        match node:
+            case cst.Call(func=cst.Attribute(attr=cst.Name("get_unscaled_gradients")), args=[cst.Arg(value=given)]):
+                return given
+            case cst.BinaryOperation(left=left, right=right):
+                operands = [left, right]
+            case cst.Call(args=[cst.Arg(value=left, keyword=None), cst.Arg(value=right, keyword=None)]):
+                operands = [left, right]
+            case _:
+                return None
+        made = self.factor.made
+        loops = self.world.once(Loops)
+        if len(made.operands) != len(operands):
+            return None
+        return next(
+            (
+                operand
+                for operand, tensor in zip(operands, made.operands, strict=True)
+                if loops.course_of(tensor.made).gradients
+            ),
+            None,
+        )
+
+    def _is_wrong_everywhere(self, evidence: Evidence, place: Place) -> bool:
+        for world in evidence.worlds:
+            loops = world.once(Loops)
+            wrong = {id(step) for step, factor in loops.unscaled_twice() if factor.place is place}
+            for step in loops.steps:
+                if id(step) not in wrong and any(factor.place is place for factor in step.course.factors):
+                    return False
+        return True
+
+
+def _without_scale(source: SourceFile, node: cst.CSTNode, kept: cst.BaseExpression | None) -> list[Edit]:
+    """Without the assignment of a name that was read by the division alone."""
+    here = statements.scope(source, node)
+    names = statements.words(node) - (statements.words(kept) if kept is not None else set())
+    for name in names:
+        bound, read = statements.stores(source, here, name), statements.loads(source, here, name)
+        if len(bound) != 1 or len(read) != 1:
+            continue
+        statement = statements.around(source, bound[0])
+        value = getattr(statement, "value", None)
+        if statement is None or statements.target(statement) is not bound[0]:
+            continue
+        if isinstance(value, (cst.Attribute, cst.Call)) and _ends_in_scale(value):
+            return [statements.removed(source, statement)]
+    return []
+
+
+def _ends_in_scale(value: cst.Attribute | cst.Call) -> bool:
+    """Whether an expression is the present scale, and does nothing beside."""
+    callee = value.func if isinstance(value, cst.Call) else value
+    return isinstance(callee, cst.Attribute) and callee.attr.value in ("scale_loss", "loss_scale", "dynamic_scale")
 
 
 def _unscaled(source: SourceFile, call: cst.Call, by: str) -> list[Edit] | None:
