@@ -310,7 +310,7 @@ class Loops:
         for event in self._reports():
             for tensor in event.values:
                 course = self._courses.of(tensor)
-                if not course.gradients and course.is_scaled and course.sure:
+                if not course.gradients and course.is_scaled and course.sure and not course.is_number:
                     yield Use(event.place, tensor.made, event.how, course)
 
     def _reports(self) -> Iterator[Reported]:

@@ -98,6 +98,11 @@ class Course:
         return any(power > 0 for power in self.powers.values())
 
     @property
+    def is_number(self) -> bool:
+        """Whether it is computed of a scale alone."""
+        return not self.trained and all(factor.made.kind != "scaled" for factor in self.factors)
+
+    @property
     def is_ever_scaled(self) -> bool:
         """Whether a scale was put in, be it taken out again or not."""
         return any(factor.power > 0 for factor in self.factors)
@@ -183,7 +188,7 @@ class Courses:
         factors: list[Factor] = []
         for position, course in enumerate(courses):
             inverted = made.by in _UNDER or (over and position > 0)
-            number = not course.trained and all(factor.made.kind != "scaled" for factor in course.factors)
+            number = course.is_number
             for factor in course.factors:
                 by_hand = inverted or number
                 power = -factor.power if inverted else factor.power
