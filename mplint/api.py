@@ -14,6 +14,7 @@ from typing import ClassVar
 from mplint.codemods.heads import Float32End
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.renaming import NamePolicy
+from mplint.codemods.reports import ShowUnscaled
 from mplint.codemods.rewrite import Rewrite, Together
 from mplint.codemods.setters import SetAgain, SetElsewhere
 from mplint.codemods.unscaled_uses import UseUnscaled
@@ -107,6 +108,7 @@ __all__ = [
     "SetEarlier",
     "SetElsewhere",
     "Severity",
+    "ShowUnscaled",
     "Syntax",
     "Together",
     "Unscale",
