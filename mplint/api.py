@@ -19,6 +19,7 @@ from mplint.codemods.rewrite import Rewrite, Together
 from mplint.codemods.setters import SetAgain, SetElsewhere
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
+from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
@@ -114,8 +115,10 @@ __all__ = [
     "Unscale",
     "UnscaleOnce",
     "Unused",
+    "Unwrap",
     "UseUnscaled",
     "World",
+    "WrapOnce",
     "faulty_ends",
     "in_vain",
     "nearest_policy",
