@@ -15,12 +15,14 @@ from mplint.codemods.heads import Float32End
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.rewrite import Rewrite, Together
+from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
+from mplint.interpreter.loops import Loops
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -82,6 +84,7 @@ class CommentRule(Rule):
 
 __all__ = [
     "HALF",
+    "AddLossScaling",
     "Applicability",
     "CommentRule",
     "End",
@@ -93,12 +96,14 @@ __all__ = [
     "History",
     "Ineffective",
     "Layer",
+    "Loops",
     "Model",
     "NamePolicy",
     "Place",
     "Policy",
     "Rewrite",
     "Rule",
+    "ScaleLoss",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",
