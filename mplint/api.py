@@ -14,6 +14,7 @@ from typing import ClassVar
 from mplint.codemods.heads import Float32End
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.renaming import NamePolicy
+from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
 from mplint.codemods.rewrite import Rewrite, Together
 from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
@@ -103,7 +104,11 @@ __all__ = [
     "Policy",
     "Rewrite",
     "Rule",
+    "ScaleInner",
+    "ScaleInsideTape",
     "ScaleLoss",
+    "ScaleOnce",
+    "ScaleTerms",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",

@@ -101,7 +101,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import AddLossScaling, Applicability, Fault, Loops, Rule, Severity, World
+from mplint.api import AddLossScaling, Applicability, Fault, Loops, Place, Rule, Severity, World
 
 
 class MissingLossScaling(Rule):
@@ -115,7 +115,7 @@ class MissingLossScaling(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each optimizer that is given gradients of float16 layers, and does not scale."""
         loops = world.once(Loops)
-        seen: set[object] = set()
+        seen: set[Place] = set()
         for step in loops.without_scaling():
             at = step.optimizer.address.place
             if at in seen:

@@ -122,7 +122,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Rule, ScaleLoss, Severity, World
+from mplint.api import Applicability, Fault, Loops, Place, Rule, ScaleLoss, Severity, World
 
 
 class UnscaledLoss(Rule):
@@ -136,7 +136,7 @@ class UnscaledLoss(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each gradient of a loss that nobody scales, for an optimizer that counts on it."""
         loops = world.once(Loops)
-        seen: set[object] = set()
+        seen: set[Place] = set()
         for step in loops.unscaled_losses():
             at = step.gradient.place
             if at is None or at in seen:

@@ -25,6 +25,8 @@ from mplint.source.file import SourceFile
 
 SCALES: Final = {"2": "get_scaled_loss", "3": "scale_loss"}
 """The method that scales a loss, in each generation."""
+_LIMITS: Final = frozenset({"clip_norm", "clip_value_min", "clip_value_max", "x_min", "x_max"})
+"""What the functions that clip call the numbers that they clip to."""
 _KEPT: Final = re.compile(
     rb"\b(Checkpoint|CheckpointManager|BackupAndRestore|ModelCheckpoint|load_model|load_weights|save_model|pickle|joblib)\b"
     rb"|(?<!np)(?<!numpy)\.save\(|\.save_weights\(|\b(save|load)_own_variables\b|optimizer\w*\.((get|set)_weights|variables)\b"
@@ -176,7 +178,8 @@ def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Pla
     ):
         return None
     if generation == "3":
-        return _into_tape(taken, optimizer, "3", None)
+        scaled, limits = into_tape(taken, optimizer, "3", None), _limits(alike)
+        return [*scaled, *limits] if scaled is not None and limits is not None else None
     if is_scaling and not _is_by_compile(alike):
         return _pair(taken, optimizer, None)
     return _minimized(taken, optimizer, step) or _guarded(world, taken, optimizer)
@@ -198,7 +201,8 @@ def _is_by_compile(alike: Sequence[tuple[World, Step]]) -> bool:
     return any(world.once(Loops).made(step.optimizer) is None for world, step in alike)
 
 
-def _into_tape(taken: Taken, optimizer: str, generation: str, guard: str | None) -> list[Edit] | None:
+def into_tape(taken: Taken, optimizer: str, generation: str, guard: str | None) -> list[Edit] | None:
+    """The edits that take a gradient of the scaled loss; the loss is scaled where `guard` holds."""
     method = SCALES[generation]
     edits: list[Edit] = []
 
@@ -219,12 +223,35 @@ def _into_tape(taken: Taken, optimizer: str, generation: str, guard: str | None)
     return edits
 
 
+def _limits(alike: Sequence[tuple[World, Step]]) -> list[Edit] | None:
+    """Keras 3: the gradients stay scaled until they are applied, so what they are clipped to is scaled as they are."""
+    edits: dict[Edit, None] = {}
+    for world, step in alike:
+        for made in world.once(Loops).clips(step):
+            if made.place is None or not isinstance(made.place.node, cst.Call):
+                return None
+            source, call = made.place.source, made.place.node
+            optimizer = optimizer_at(world, step, made.place)
+            last = 1 if made.by.endswith("norm") else 2
+            limits = [
+                arg.value
+                for position, arg in enumerate(call.args)
+                if not arg.star and (0 < position <= last if arg.keyword is None else arg.keyword.value in _LIMITS)
+            ]
+            if optimizer is None or not limits:
+                return None
+            for limit in limits:
+                written = f"{optimizer}.{SCALES['3']}({layout.code(source, limit)})"
+                edits[Edit(source.path, source.span(limit, parentheses=True), written)] = None
+    return list(edits)
+
+
 def _pair(taken: Taken, optimizer: str, guard: str | None) -> list[Edit] | None:
     """Keras 2: the loss scaled inside the tape, the gradients unscaled behind it."""
     sources = calls.argument_at(taken.call, "sources", 1)
     if sources is None or not _is_flat(sources.value):
         return None
-    scaled, unscaled = _into_tape(taken, optimizer, "2", guard), _unscaled(taken, optimizer, guard)
+    scaled, unscaled = into_tape(taken, optimizer, "2", guard), _unscaled(taken, optimizer, guard)
     return [*scaled, *unscaled] if scaled is not None and unscaled is not None else None
 
 

@@ -60,12 +60,19 @@ class Taken:
         outer = layout.indentation(self.source, self.source.span(self.block).start)
         return self.indentation.removeprefix(outer) or "    "
 
-    def replaced(self, loss: cst.BaseExpression, lines: Callable[[str, str], list[str]], new: str) -> list[Edit] | None:
+    def replaced(
+        self,
+        loss: cst.BaseExpression,
+        lines: Callable[[str, str], list[str]],
+        new: str,
+        written: cst.BaseExpression | None = None,
+    ) -> list[Edit] | None:
         """Take the gradient of another value than `loss`, and bind that behind what binds the loss.
 
         `lines` gives the statements from the name of the new value and the loss; `new` is the value as one expression.
+        What is replaced is `written`, where that is not the loss itself.
         """
-        span = self.source.span(loss, parentheses=True)
+        span = self.source.span(written or loss, parentheses=True)
         if not variables.is_plain(loss):
             if self.is_inside:
                 return [Edit(self.source.path, span, new)]

@@ -234,14 +234,19 @@ class Loops:
             if mixed is not None and mixed.place is not None and step.course.sure:
                 yield step, mixed.place
 
+    def not_scaled_alike(self, mixed: Made) -> tuple[int, ...]:
+        """Which operands of an operation whose terms are not scaled alike are not scaled at all, by their positions."""
+        courses = [self._courses.of(operand) for operand in mixed.operands]
+        return tuple(position for position, course in enumerate(courses) if not course.factors)
+
     # -- what is done to gradients, and what is shown
 
     def scaled_uses(self) -> Iterator[Use]:
         """Gradients that are clipped or shown while they are scaled."""
         seen: set[Place] = set()
         for step in self.steps:
-            for made in self._courses.behind_gradient(step.tensor):
-                if made.by in _CLIPS and made.place is not None and made.place not in seen and self._compares(made):
+            for made in self.clips(step):
+                if made.place is not None and made.place not in seen and self._compares(made):
                     seen.add(made.place)
                     yield Use(made.place, made, made.by)
         for event in self._reports():
@@ -250,6 +255,10 @@ class Loops:
                 if course.gradients and course.is_scaled and course.sure and event.place not in seen:
                     seen.add(event.place)
                     yield Use(event.place, tensor.made, event.how)
+
+    def clips(self, step: Step) -> Iterator[Made]:
+        """The operations that clip a gradient on its way to the optimizer."""
+        return (made for made in self._courses.behind_gradient(step.tensor) if made.by in _CLIPS)
 
     def _compares(self, made: Made) -> bool:
         """Whether a clipping operation holds a scaled gradient against a number that is not scaled."""
