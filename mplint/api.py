@@ -15,7 +15,9 @@ from mplint.codemods.heads import Float32End
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.reports import ShowUnscaled
+from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
 from mplint.codemods.rewrite import Rewrite, Together
+from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
@@ -87,6 +89,7 @@ class CommentRule(Rule):
 
 __all__ = [
     "HALF",
+    "AddLossScaling",
     "Applicability",
     "CommentRule",
     "End",
@@ -105,6 +108,11 @@ __all__ = [
     "Policy",
     "Rewrite",
     "Rule",
+    "ScaleInner",
+    "ScaleInsideTape",
+    "ScaleLoss",
+    "ScaleOnce",
+    "ScaleTerms",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",

@@ -258,6 +258,11 @@ class Loops:
             if mixed is not None and mixed.place is not None and step.course.sure:
                 yield step, mixed.place
 
+    def not_scaled_alike(self, mixed: Made) -> tuple[int, ...]:
+        """Which operands of an operation whose terms are not scaled alike are not scaled at all, by their positions."""
+        courses = [self._courses.of(operand) for operand in mixed.operands]
+        return tuple(position for position, course in enumerate(courses) if not course.factors)
+
     # -- what is done to gradients, and what is shown
 
     def scaled_uses(self) -> Iterator[Use]:
@@ -288,6 +293,10 @@ class Loops:
         # where it is not always divided, what comes of the division itself tells
         course = step.course if step.course.sure else self._courses.of_made(made)
         return normal if course.sure and course.gradients and course.power(step.optimizer) <= self._least else None
+
+    def clips(self, step: Step) -> Iterator[Made]:
+        """The operations that clip a gradient on its way to the optimizer."""
+        return (made for made in self._courses.behind_gradient(step.tensor) if made.by in _CLIPS)
 
     def _compares(self, made: Made) -> bool:
         """Whether a clipping operation holds a scaled gradient against a number that is not scaled."""
