@@ -18,6 +18,8 @@ from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
 from mplint.codemods.renaming import NamePolicy
+from mplint.codemods.reports import ShowUnscaled
+from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
 from mplint.codemods.rewrite import Rewrite, Together
 from mplint.codemods.scale_arguments import ScaleOfToday
 from mplint.codemods.scale_calls import (
@@ -28,13 +30,18 @@ from mplint.codemods.scale_calls import (
     ScaledByKeras3,
     ScaleRead,
 )
+from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
 from mplint.codemods.spelling import NameOfToday
+from mplint.codemods.unscaled_uses import UseUnscaled
+from mplint.codemods.unscaling import Unscale, UnscaleOnce
+from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
+from mplint.interpreter.loops import Loops
 from mplint.interpreter.outdated import (
     OptimizerUse,
     attributes_of_text,
@@ -108,6 +115,7 @@ class CommentRule(Rule):
 
 __all__ = [
     "HALF",
+    "AddLossScaling",
     "AlwaysDynamic",
     "Applicability",
     "AppliedByKeras2",
@@ -123,6 +131,7 @@ __all__ = [
     "Ineffective",
     "Layer",
     "LeftToKeras3",
+    "Loops",
     "Minimized",
     "Model",
     "NameOfOther",
@@ -134,19 +143,30 @@ __all__ = [
     "PolicyInstead",
     "Rewrite",
     "Rule",
+    "ScaleInner",
+    "ScaleInsideTape",
+    "ScaleLoss",
     "ScaleOfToday",
+    "ScaleOnce",
     "ScaleRead",
+    "ScaleTerms",
     "ScaledByKeras2",
     "ScaledByKeras3",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",
     "Severity",
+    "ShowUnscaled",
     "Syntax",
     "Together",
+    "Unscale",
+    "UnscaleOnce",
     "Unused",
+    "Unwrap",
+    "UseUnscaled",
     "WithoutOption",
     "World",
+    "WrapOnce",
     "attributes_of_text",
     "called_scales",
     "faulty_ends",

@@ -9,7 +9,7 @@ import libcst as cst
 
 from mplint.codemods import calls, layout, names
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.codemods.unscaling import scope_of
+from mplint.codemods.without_unscaling import scope_of
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World

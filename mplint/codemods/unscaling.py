@@ -1,289 +1,224 @@
-"""A loop that unscales its gradients, written without: what comes behind is given the scaled ones."""
+"""Gradients that are unscaled where nobody does it, earlier than it is done, or once less."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import layout
+from mplint.codemods import layout, receivers, statements
+from mplint.codemods.reducing import reduced
+from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
-from mplint.interpreter.code import dotted
+from mplint.interpreter.keras import optimizers
+from mplint.interpreter.loops import Loops, Step
+from mplint.interpreter.scaling import Factor
+from mplint.interpreter.trace import GradientsApplied
+from mplint.interpreter.values import Place
+from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
 
-UNSCALES: Final = "get_unscaled_gradients"
-_APPLIES: Final = frozenset({"apply_gradients", "apply"})
-_CLIPS: Final = {"clip_by_global_norm": (1,), "clip_by_norm": (1,), "clip_by_value": (1, 2)}
-"""Functions of TensorFlow that hold gradients against numbers, and which of their arguments those are."""
-_KEYWORDS: Final = {"clip_norm": 1, "clip_value_min": 1, "clip_value_max": 2}
-_WHAT: Final = "leave the gradients scaled: apply_gradients divides by the scale"
+_INNER = "inner_optimizer"
 
 
-@dataclass
-class Unscaling:
-    """One call of `get_unscaled_gradients`."""
+@dataclass(frozen=True)
+class Unscale(Rewrite):
+    """Have the gradients of `step` unscaled by the optimizer that scaled the loss, before the call that takes them.
 
-    source: SourceFile
-    call: cst.Call
-    _edits: list[Edit] = field(default_factory=list)
-    _doubts: bool = False
-    _seen: set[int] = field(default_factory=set)
+    Where they are given to the optimizer inside that one, the outer one gets them.
+    """
 
-    def left_out(self) -> Fix | None:
-        """The fix that leaves it out; only shown where something behind it may count on unscaled gradients."""
-        call, source = self.call, self.source
-        if len(call.args) != 1 or call.args[0].star or not isinstance(call.func, cst.Attribute):
+    world: World
+    step: Step
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """In the call, or in a statement in front of it; only shown where some other run is right as it is."""
+        at = self.step.event.place
+        source, call = at.source, at.node
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
             return None
-        given = call.args[0].value
-        statement = source.parent(call)
-        target = _target(statement) if isinstance(statement, (cst.Assign, cst.AnnAssign)) else None
-        if target is None:
-            self._given_to(call)
-            edits = self._argument()
+        edits: list[Edit] = []
+        by = layout.code(source, call.func.value)
+        if not optimizers.scales(self.step.optimizer):
+            outer = self._outer(call.func.value)
+            if outer is None:
+                return None
+            by = outer
+            edits.append(Edit(source.path, source.span(call.func.value, parentheses=True), by))
+        if self.world.generation == "2":
+            unscaled = _unscaled(source, call, by)
+            if unscaled is None:
+                return None
+            edits += unscaled
+            what = "unscale the gradients first"
         else:
-            edits = self._assigned(statement, target, given)
+            what = "apply them by the optimizer that scaled the loss"
+        level = Applicability.SAFE if self._is_wrong_everywhere(evidence) else Applicability.DISPLAY
+        return Fix(what, level, tuple(edits))
+
+    def _outer(self, inner: cst.BaseExpression) -> str | None:
+        """How the wrapper is written where `inner`, the optimizer inside it, is."""
+        source = self.step.event.place.source
+        if isinstance(inner, cst.Attribute) and inner.attr.value == _INNER:
+            return layout.code(source, inner.value)
+        outer = next((optimizer for optimizer in self.step.course.powers if optimizer is not None), None)
+        return receivers.written(self.world, outer, self.step.event.place) if outer is not None else None
+
+    def _is_wrong_everywhere(self, evidence: Evidence) -> bool:
+        place = self.step.event.place
+        for world in evidence.worlds:
+            loops = world.once(Loops)
+            wrong = {id(step.event) for step in loops.left_scaled()}
+            for event in world.trace.events:
+                if isinstance(event, GradientsApplied) and event.place is place and id(event) not in wrong:
+                    return False
+        return True
+
+
+@dataclass(frozen=True)
+class UnscaleOnce(Rewrite):
+    """Do without `factor`, a division by the loss scale of gradients out of which it is taken once more later."""
+
+    world: World
+    factor: Factor
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """The gradients stay as they are; a scale that nothing else reads goes, too."""
+        place = self.factor.place
+        if place is None:
+            return None
+        source, node = place.source, place.node
+        kept = self._kept(node)
+        edits = reduced(source, node, kept) if kept is not None and isinstance(node, cst.BaseExpression) else None
         if edits is None:
             return None
-        level = Applicability.DISPLAY if self._doubts else Applicability.SAFE
-        what = f"{_WHAT}; see to it that what else reads them expects that" if self._doubts else _WHAT
-        return Fix(what, level, (*edits, *self._edits))
+        edits += _without_scale(source, node, kept)
+        level = Applicability.SAFE if self._is_wrong_everywhere(evidence, place) else Applicability.DISPLAY
+        return Fix("leave the gradients to the optimizer", level, tuple(edits))
 
-    def _argument(self) -> list[Edit] | None:
-        """The edits that put what the call is given in its place."""
-        span = self.source.span(self.call)
-        kept = self.source.span(self.call.args[0].value, parentheses=True)
-        text = self.source.text
-        if layout.comments_in(text[span.start : kept.start] + text[kept.end : span.end]):
-            return None
-        value = self.call.args[0].value
-        inner = text[kept.start : kept.end]
-        closed = isinstance(value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)) or inner.startswith(("(", "["))
-        return [Edit(self.source.path, span, inner if closed else f"({inner})")]
-
-    def _assigned(self, statement: cst.CSTNode | None, target: str, given: cst.BaseExpression) -> list[Edit] | None:
-        """`gradients = optimizer.get_unscaled_gradients(scaled)`."""
-        source = self.source
-        assert isinstance(statement, (cst.Assign, cst.AnnAssign))
-        uses = list(_reads_behind(source, statement, target))
-        self._follow(uses)
-        if not isinstance(given, cst.Name):
-            return self._argument()
-        if given.value != target and not _is_only_name(source, statement, target, given.value):
-            return self._argument()
-        gone = _statement_gone(source, statement)
-        if gone is None:
-            return self._argument() if given.value != target else None
-        if given.value == target:
-            return [gone]
-        return [gone, *(Edit(source.path, source.span(use), given.value) for use in uses)]
-
-    def _follow(self, uses: list[cst.Name]) -> None:
-        for use in uses:
-            if id(use) not in self._seen:
-                self._seen.add(id(use))
-                self._given_to(use)
-
-    def _given_to(self, node: cst.BaseExpression) -> None:
-        """Where gradients go from an expression that holds them: to the optimizer, or to something that clips them."""
-        parent = self.source.parent(node)
-        argument = parent if isinstance(parent, cst.Arg) else None
-        outer = self.source.parent(argument) if argument is not None else None
-        if isinstance(outer, cst.Call) and argument is not None:
-            name = dotted(outer.func).rpartition(".")[2]
-            if name in ("zip", "list", "tuple"):
-                self._given_to(outer)
-            elif name in _CLIPS and outer.args and outer.args[0] is argument:
-                self._clipped(outer, name, whole=True)
-            elif name not in _APPLIES:
-                self._doubts = True
-            return
-        match parent:
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
-                self._follow(list(_reads_behind(self.source, parent, name)))
-            case cst.CompFor(iter=held, target=cst.Name(value=each)) if held is node:
-                self._each(parent, each)
+    def _kept(self, node: cst.CSTNode) -> cst.BaseExpression | None:
+        """What is divided."""
+        match node:
+            case cst.Call(func=cst.Attribute(attr=cst.Name("get_unscaled_gradients")), args=[cst.Arg(value=given)]):
+                return given
+            case cst.BinaryOperation(left=left, right=right):
+                operands = [left, right]
+            case cst.Call(args=[cst.Arg(value=left, keyword=None), cst.Arg(value=right, keyword=None)]):
+                operands = [left, right]
             case _:
-                self._doubts = True
+                return None
+        made = self.factor.made
+        loops = self.world.once(Loops)
+        if len(made.operands) != len(operands):
+            return None
+        return next(
+            (
+                operand
+                for operand, tensor in zip(operands, made.operands, strict=True)
+                if loops.course_of(tensor.made).gradients
+            ),
+            None,
+        )
 
-    def _each(self, clause: cst.CompFor, name: str) -> None:
-        """`[tf.clip_by_norm(g, 1.0) for g in gradients]`."""
-        comprehension = self.source.parent(clause)
-        if not isinstance(comprehension, (cst.ListComp, cst.GeneratorExp)) or clause.inner_for_in or clause.ifs:
-            self._doubts = True
-            return
-        match comprehension.elt:
-            case cst.Call(func=func, args=[cst.Arg(value=cst.Name(value=first)), *_]) as inner if first == name:
-                last = dotted(func).rpartition(".")[2]
-                if last in _CLIPS and last != "clip_by_global_norm":
-                    self._clipped(inner, last, whole=False)
-                    self._given_to(comprehension)
+    def _is_wrong_everywhere(self, evidence: Evidence, place: Place) -> bool:
+        for world in evidence.worlds:
+            loops = world.once(Loops)
+            wrong = {id(step) for step, factor in loops.unscaled_twice() if factor.place is place}
+            for step in loops.steps:
+                if id(step) not in wrong and any(factor.place is place for factor in step.course.factors):
+                    return False
+        return True
+
+
+def _without_scale(source: SourceFile, node: cst.CSTNode, kept: cst.BaseExpression | None) -> list[Edit]:
+    """Without the assignment of a name that was read by the division alone."""
+    here = statements.scope(source, node)
+    names = statements.words(node) - (statements.words(kept) if kept is not None else set())
+    for name in names:
+        bound, read = statements.stores(source, here, name), statements.loads(source, here, name)
+        if len(bound) != 1 or len(read) != 1:
+            continue
+        statement = statements.around(source, bound[0])
+        value = getattr(statement, "value", None)
+        if statement is None or statements.target(statement) is not bound[0]:
+            continue
+        if isinstance(value, (cst.Attribute, cst.Call)) and _ends_in_scale(value):
+            return [statements.removed(source, statement)]
+    return []
+
+
+def _ends_in_scale(value: cst.Attribute | cst.Call) -> bool:
+    """Whether an expression is the present scale, and does nothing beside."""
+    callee = value.func if isinstance(value, cst.Call) else value
+    return isinstance(callee, cst.Attribute) and callee.attr.value in ("scale_loss", "loss_scale", "dynamic_scale")
+
+
+def _unscaled(source: SourceFile, call: cst.Call, by: str) -> list[Edit] | None:
+    """The edits that unscale what `call` is given."""
+    if not call.args:
+        return None
+    found = list(_gradients(source, call, call.args[0].value))
+    edits: list[Edit] = []
+    for expression, alone in found:
+        statement = statements.around(source, expression)
+        span = source.span(expression, parentheses=True)
+        name = expression.value if isinstance(expression, cst.Name) else ""
+        if alone:
+            edits.append(
+                Edit(source.path, span, f"{by}.get_unscaled_gradients([{layout.code(source, expression)}])[0]")
+            )
+        elif name and statement is not None and isinstance(expression, cst.Name):
+            if statements.is_local(source, expression):
+                return None
+            edits.append(statements.in_front(source, statement, f"{name} = {by}.get_unscaled_gradients({name})"))
+        else:
+            edits += [
+                Edit(source.path, Span(span.start, span.start), f"{by}.get_unscaled_gradients("),
+                Edit(source.path, Span(span.end, span.end), ")"),
+            ]
+    return edits or None
+
+
+def _gradients(
+    source: SourceFile, call: cst.Call, given: cst.BaseExpression, deepest: int = 4
+) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """The expressions of the gradients among pairs of gradients and variables, and whether each is a single one."""
+    match given:
+        case cst.Call(func=cst.Name("zip"), args=[cst.Arg(value=gradients), *_]):
+            yield gradients, False
+        case cst.Call(func=cst.Name("list" | "tuple"), args=[cst.Arg(value=held)]):
+            yield from _gradients(source, call, held, deepest)
+        case cst.ListComp() | cst.GeneratorExp():
+            yield from _of_comprehension(given)
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            for element in elements:
+                if isinstance(element.value, cst.Tuple) and len(element.value.elements) == 2:
+                    yield element.value.elements[0].value, True
+        case cst.Name(value=name) if deepest > 0:
+            here = statements.scope(source, call)
+            bound = statements.stores(source, here, name)
+            if len(bound) == 1:
+                statement = statements.around(source, bound[0])
+                value = getattr(statement, "value", None)
+                if statements.target(statement) is bound[0] and isinstance(value, cst.BaseExpression):
+                    yield from _gradients(source, call, value, deepest - 1)
+        case _:
+            pass
+
+
+def _of_comprehension(pairs: cst.ListComp | cst.GeneratorExp) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """`[(g, v) for g, v in zip(gradients, variables)]`."""
+    match pairs.elt, pairs.for_in.target, pairs.for_in.iter:
+        case (
+            cst.Tuple(elements=[cst.Element(value=first), _]),
+            cst.Tuple(elements=targets),
+            cst.Call(func=cst.Name("zip"), args=args),
+        ):
+            needed = statements.words(first)
+            for target, arg in zip(targets, args, strict=False):
+                if isinstance(target.value, cst.Name) and target.value.value in needed:
+                    yield arg.value, False
                     return
-            case _:
-                pass
-        self._doubts = True
-
-    def _clipped(self, call: cst.Call, name: str, *, whole: bool) -> None:
-        """The numbers become scaled, too."""
-        assert isinstance(self.call.func, cst.Attribute)
-        scale = f"{layout.code(self.source, self.call.func.value)}.scale_loss(1.0)"
-        for position, argument in enumerate(call.args):
-            index = position if argument.keyword is None else _KEYWORDS.get(argument.keyword.value, 0)
-            if argument.star or (argument.keyword is not None and argument.keyword.value == "use_norm"):
-                self._doubts = True
-            elif index in _CLIPS[name]:
-                span = self.source.span(argument.value, parentheses=True)
-                text = self.source.text[span.start : span.end]
-                simple = isinstance(
-                    argument.value, (cst.Name, cst.Attribute, cst.BaseNumber, cst.Call, cst.UnaryOperation)
-                )
-                limit = text if simple or text.startswith("(") else f"({text})"
-                self._edits.append(Edit(self.source.path, span, f"{limit} * {scale}"))
-        if not whole:
-            return
-        if name != "clip_by_global_norm":
-            self._given_to(call)
-            return
-        statement = self.source.parent(call)
-        match statement:
-            case cst.Assign(
-                targets=[cst.AssignTarget(target=cst.Tuple(elements=[cst.Element(value=cst.Name(value=kept)), norm]))]
-            ):
-                self._follow(list(_reads_behind(self.source, statement, kept)))
-                read = isinstance(norm.value, cst.Name) and any(_reads_behind(self.source, statement, norm.value.value))
-                self._doubts = self._doubts or read or not isinstance(norm.value, cst.Name)
-            case _:
-                outer = self.source.parent(statement) if isinstance(statement, cst.Subscript) else None
-                if isinstance(statement, cst.Subscript) and isinstance(outer, (cst.Arg, cst.Assign)):
-                    self._given_to(statement)
-                else:
-                    self._doubts = True
-
-
-def _target(statement: cst.Assign | cst.AnnAssign) -> str | None:
-    """The one name that a statement assigns."""
-    if isinstance(statement, cst.AnnAssign):
-        target: cst.BaseExpression | None = statement.target
-    else:
-        target = statement.targets[0].target if len(statement.targets) == 1 else None
-    return target.value if isinstance(target, cst.Name) else None
-
-
-def scope_of(source: SourceFile, node: cst.CSTNode) -> cst.CSTNode:
-    """The function around a node, else the module."""
-    return source.enclosing(node, cst.FunctionDef) or source.module
-
-
-def _reads_behind(source: SourceFile, statement: cst.CSTNode, name: str) -> Iterator[cst.Name]:
-    """Where the variable `name` is read behind a statement that binds it, up to where it is bound anew."""
-    start = source.span(statement).end
-    found = [
-        node
-        for node in walk(scope_of(source, statement))
-        if isinstance(node, cst.Name)
-        and node.value == name
-        and source.span(node).start >= start
-        and not _is_no_variable(source, node)
-    ]
-    found.sort(key=lambda node: source.span(node).start)
-    rebound: int | None = None
-    for node in found:
-        at = source.span(node).start
-        if rebound is not None and at > rebound:
-            return
-        if binds(source, node):
-            holder = _assignment(source, node)  # whose right side still reads it
-            rebound = source.span(holder).end if holder is not None else at
-            continue
-        yield node
-
-
-def _assignment(source: SourceFile, node: cst.CSTNode) -> cst.CSTNode | None:
-    here: cst.CSTNode | None = node
-    while here is not None and not isinstance(here, cst.BaseSmallStatement):
-        here = source.parent(here)
-    return here
-
-
-def _is_no_variable(source: SourceFile, node: cst.Name) -> bool:
-    """Whether a name is that of an attribute or of a keyword."""
-    match source.parent(node):
-        case cst.Attribute(attr=attr):
-            return attr is node
-        case cst.Arg(keyword=keyword):
-            return keyword is node
         case _:
-            return False
-
-
-def binds(source: SourceFile, node: cst.Name) -> bool:
-    """Whether a name is bound where it stands."""
-    here: cst.CSTNode = node
-    parent = source.parent(here)
-    while isinstance(parent, (cst.Element, cst.StarredElement, cst.Tuple, cst.List)):
-        here, parent = parent, source.parent(parent)
-    match parent:
-        case cst.AssignTarget() | cst.AugAssign() | cst.AnnAssign() | cst.For() | cst.CompFor() | cst.NamedExpr():
-            return parent.target is here
-        case cst.AsName() | cst.Param() | cst.ImportAlias() | cst.Global() | cst.NameItem():
-            return True
-        case _:
-            return False
-
-
-def _is_only_name(source: SourceFile, statement: cst.CSTNode, name: str, other: str) -> bool:
-    """Whether `name` is bound by this statement alone and only read behind it, and `other` is not bound anew."""
-    scope = scope_of(source, statement)
-    if not isinstance(scope, cst.FunctionDef):
-        return False  # another file may read it
-    end = source.span(statement).end
-    for node in walk(scope):
-        if not isinstance(node, cst.Name) or _is_no_variable(source, node):
-            continue
-        at = source.span(node).start
-        if node.value == other and at > end and binds(source, node):
-            return False
-        if node.value == name:
-            inside = at >= source.span(statement).start
-            if (binds(source, node) and not source.span(statement).start <= at < end) or not inside:
-                return False
-            if source.enclosing(node, cst.FunctionDef) is not scope or source.enclosing(node, cst.Lambda) is not None:
-                return False
-    return True
-
-
-def _statement_gone(source: SourceFile, statement: cst.CSTNode) -> Edit | None:
-    """The edit that takes out a statement that has its line to itself, with a condition around nothing else."""
-    line = layout.own_line(source, statement)
-    if line is None:
-        return None
-    block = source.parent(line)
-    if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
-        around = source.parent(block)
-        if not isinstance(around, cst.If) or around.orelse is not None or not _is_plain(around.test):
-            return None
-        if isinstance(source.parent(around), cst.If):  # an elif
-            return None
-        outer = source.parent(around)
-        if isinstance(outer, cst.IndentedBlock) and len(outer.body) == 1:
-            return None
-        return _lines_gone(source, around)
-    return _lines_gone(source, statement)
-
-
-def _is_plain(test: cst.BaseExpression) -> bool:
-    """Whether nothing is lost with a test."""
-    return not any(
-        isinstance(node, cst.Call) and dotted(node.func) not in ("isinstance", "hasattr") for node in walk(test)
-    ) and not any(isinstance(node, (cst.NamedExpr, cst.Await)) for node in walk(test))
-
-
-def _lines_gone(source: SourceFile, statement: cst.CSTNode) -> Edit | None:
-    span = source.span(statement)
-    start = layout.line_start(source, span.start)
-    end = layout.next_line(source, span.end)
-    if source.text[start : span.start].strip() or layout.comments_in(source.text[start:end]):
-        return None
-    return Edit(source.path, Span(start, end), "")
+            pass

@@ -10,7 +10,7 @@ from typing import Final
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.keras.precision import computes_in_float16
-from mplint.interpreter.scaling import CLIPS, Course, Courses
+from mplint.interpreter.scaling import CLIPS, Course, Courses, Factor
 from mplint.interpreter.trace import (
     Compiled,
     GradientsApplied,
@@ -63,6 +63,11 @@ class Step:
         return self.event.optimizer
 
     @property
+    def scales(self) -> bool:
+        """Whether the optimizer is a LossScaleOptimizer."""
+        return optimizers.scales(self.optimizer)
+
+    @property
     def is_minimize(self) -> bool:
         """Whether the optimizer takes the gradient itself, and scales the loss for it."""
         return self.gradient.by.endswith(".minimize")
@@ -75,7 +80,16 @@ class Use:
     at: Place
     made: Made
     what: str
-    """The function: `tensorflow.clip_by_norm`, `update_state`, `return`."""
+    """The function: `tensorflow.clip_by_norm`, `operator./`, `update_state`, `return`."""
+    course: Course
+    """That of what is used."""
+    unscaled: Made | None = None
+    """Where what comes out of the operation is unscaled."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether people are shown it; else it is an operation."""
+        return self.what not in CLIPS and self.what not in _MASKS and not self.what.startswith("operator.")
 
 
 class Loops:
@@ -86,6 +100,10 @@ class Loops:
         self._m = world.machine
         self._courses = Courses()
         self._events = world.trace.events
+
+    def course_of(self, made: Made) -> Course:
+        """What was done on the way to what is made so."""
+        return self._courses.of_made(made)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -172,9 +190,9 @@ class Loops:
 
     def left_scaled(self) -> Iterator[Step]:
         """Gradients that still carry a scale where nobody takes it out any more."""
-        for step in self.steps:
+        for step in self.steps if not self._world.trace.cut else ():
             powers = step.course.powers
-            if step.is_minimize or not powers or any(power <= 0 for power in powers.values()):
+            if not step.course.sure or step.is_minimize or not powers or any(power <= 0 for power in powers.values()):
                 continue
             if optimizers.scales(step.optimizer):
                 kept = self._world.generation == "2" and powers == {step.optimizer: 1} and len(step.course.factors) == 1
@@ -186,16 +204,22 @@ class Loops:
     def _is_inside(self, optimizer: Instance, wrapper: Instance | None) -> bool:
         return wrapper is not None and optimizers.inner_of(self._m, wrapper) == optimizer
 
-    def unscaled_twice(self) -> Iterator[tuple[Step, Place]]:
-        """Gradients whose scale is taken out once more than it was put in, and where."""
+    def unscaled_twice(self) -> Iterator[tuple[Step, Factor]]:
+        """Gradients whose scale is taken out once more than it was put in, and what does it last."""
         for step in self._sure:
             power = step.course.power(step.optimizer)
             divided = [
                 factor for factor in step.course.factors if factor.power < 0 and factor.optimizer == step.optimizer
             ]
-            least = 0 if self._world.generation == "3" else -1
-            if optimizers.scales(step.optimizer) and divided and power <= least and divided[-1].place is not None:
-                yield step, divided[-1].place
+            if not step.scales or not divided or power > self._least or divided[-1].place is None:
+                continue
+            if self._courses.divisor(divided[-1].made) is None:  # else it is by their own norm
+                yield step, divided[-1]
+
+    @property
+    def _least(self) -> int:
+        """A scale that is so often in gradients when they are applied is taken out once more than it was put in."""
+        return 0 if self._world.generation == "3" else -1
 
     def scaled_twice(self) -> Iterator[tuple[Step, Place]]:
         """Losses that are scaled once more than their gradients are unscaled, and where."""
@@ -234,23 +258,46 @@ class Loops:
             if mixed is not None and mixed.place is not None and step.course.sure:
                 yield step, mixed.place
 
+    def not_scaled_alike(self, mixed: Made) -> tuple[int, ...]:
+        """Which operands of an operation whose terms are not scaled alike are not scaled at all, by their positions."""
+        courses = [self._courses.of(operand) for operand in mixed.operands]
+        return tuple(position for position, course in enumerate(courses) if not course.factors)
+
     # -- what is done to gradients, and what is shown
 
     def scaled_uses(self) -> Iterator[Use]:
-        """Gradients that are clipped or shown while they are scaled."""
+        """Gradients that are clipped, divided by their norm, or shown while they are scaled."""
         seen: set[Place] = set()
         twice = [step for step, _ in self.scaled_twice()]  # where that is what is wrong
         for step in self.steps:
+            unscaled: Made | None = None
             for made in self._courses.behind_gradient(step.tensor) if step not in twice else ():
-                if made.by in CLIPS and made.place is not None and made.place not in seen and self._compares(made):
+                unscaled = made if made.kind == "unscaled" else unscaled
+                used = self._limited(made, step)
+                if used is not None and made.place is not None and made.place not in seen:
                     seen.add(made.place)
-                    yield Use(made.place, made, made.by)
+                    yield Use(made.place, used, made.by, self._courses.of_made(used), unscaled)
         for event in self._reports():
             for tensor in event.values:
                 course = self._courses.of(tensor)
                 if course.gradients and course.is_scaled and course.sure and event.place not in seen:
                     seen.add(event.place)
-                    yield Use(event.place, tensor.made, event.how)
+                    yield Use(event.place, tensor.made, event.how, course)
+
+    def _limited(self, made: Made, step: Step) -> Made | None:
+        """What is clipped by the operation `made`, or the norm that it divides by."""
+        if made.by in CLIPS and self._compares(made):
+            return made.operands[0].made
+        normal = self._courses.divisor(made)
+        if normal is None or not step.scales:
+            return None
+        # where it is not always divided, what comes of the division itself tells
+        course = step.course if step.course.sure else self._courses.of_made(made)
+        return normal if course.sure and course.gradients and course.power(step.optimizer) <= self._least else None
+
+    def clips(self, step: Step) -> Iterator[Made]:
+        """The operations that clip a gradient on its way to the optimizer."""
+        return (made for made in self._courses.behind_gradient(step.tensor) if made.by in CLIPS)
 
     def _compares(self, made: Made) -> bool:
         """Whether a clipping operation holds a scaled gradient against a number that is not scaled."""
@@ -266,15 +313,15 @@ class Loops:
                 continue
             for made in self._courses.behind_gradient(step.tensor):
                 if made.by in _MASKS and made.place is not None:
-                    yield step, Use(made.place, made, made.by)
+                    yield step, Use(made.place, made, made.by, self._courses.of_made(made))
 
     def scaled_losses_shown(self) -> Iterator[Use]:
         """Scaled losses that people are shown."""
         for event in self._reports():
             for tensor in event.values:
                 course = self._courses.of(tensor)
-                if not course.gradients and course.is_scaled and course.sure:
-                    yield Use(event.place, tensor.made, event.how)
+                if not course.gradients and course.is_scaled and course.sure and not course.is_number:
+                    yield Use(event.place, tensor.made, event.how, course)
 
     def _reports(self) -> Iterator[Reported]:
         return (event for event in self._events if isinstance(event, Reported))

@@ -15,6 +15,19 @@ _OVER: Final = frozenset(
     {"operator./", "operator.//", "tensorflow.math.divide", "tensorflow.math.truediv",
      "tensorflow.math.divide_no_nan", "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan"}
 )  # fmt: skip
+_UNDER: Final = frozenset({"operator.r/", "operator.r//"})
+"""A number divided by the tensor."""
+_ASKS: Final = frozenset(
+    {f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">=")}
+    | {f"tensorflow.math.{name}" for name in (
+        "is_finite", "is_inf", "is_nan", "argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater",
+        "greater_equal", "less", "less_equal")}
+    | {f"tensorflow.{name}" for name in ("shape", "size", "rank", "zeros_like", "ones_like")}
+    | {f"keras.ops.{name}" for name in (
+        "isfinite", "isinf", "isnan", "argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater",
+        "greater_equal", "less", "less_equal", "shape", "size", "zeros_like", "ones_like")}
+)  # fmt: skip
+"""What these give is no larger when their operand is: nothing of a scale is left in it."""
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
 CLIPS: Final = frozenset(
     {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
@@ -92,6 +105,16 @@ class Course:
         """Whether the scale of some optimizer is in it."""
         return any(power > 0 for power in self.powers.values())
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is computed of a scale alone."""
+        return not self.trained and all(factor.made.kind != "scaled" for factor in self.factors)
+
+    @property
+    def is_ever_scaled(self) -> bool:
+        """Whether a scale was put in, be it taken out again or not."""
+        return any(factor.power > 0 for factor in self.factors)
+
 
 _NOTHING: Final = Course()
 _UNKNOWN: Final = Course(sure=False)
@@ -126,6 +149,15 @@ class Courses:
             yield made
             stack.extend(operand.made for operand in reversed(made.operands))
 
+    def divisor(self, made: Made) -> Made | None:
+        """What a division divides by, where that is computed from gradients with a scale in them: their norm."""
+        below = made.operands if made.by in _UNDER else made.operands[1:] if made.by in _OVER else ()
+        for operand in below:
+            course = self.of(operand)
+            if course.gradients and course.is_scaled:
+                return operand.made
+        return None
+
     def _follow(self, made: Made) -> Course:
         if isinstance(made, Scaling):
             return self._step(made)
@@ -134,9 +166,9 @@ class Courses:
                 return Course(trained=True)
             case "argument":
                 return _UNKNOWN
-            case "operation" if made.by in _STOPS:
+            case "operation" if made.by in _STOPS or made.by in _ASKS:
                 return _NOTHING
-            case "operation" if made.by in _TIMES or made.by in _OVER:
+            case "operation" if made.by in _TIMES or made.by in _OVER or made.by in _UNDER:
                 return self._product(made)
             case "operation" | "cast":
                 return self._combined(made)
@@ -163,9 +195,10 @@ class Courses:
         over = made.by in _OVER
         factors: list[Factor] = []
         for position, course in enumerate(courses):
-            inverted = over and position > 0
+            inverted = made.by in _UNDER or (over and position > 0)
+            number = course.is_number
             for factor in course.factors:
-                by_hand = inverted or factor.made.kind == "scale"
+                by_hand = inverted or number
                 power = -factor.power if inverted else factor.power
                 factors.append(Factor(factor.optimizer, power, made if by_hand else factor.made))
         numbers = [

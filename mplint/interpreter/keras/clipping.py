@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import structures
 from mplint.interpreter.keras.binding import bind
-from mplint.interpreter.values import UNKNOWN, List, Made, Place, Tensor, Tuple, Unknown, Value
+from mplint.interpreter.values import UNKNOWN, Choice, List, Made, Place, Tensor, Tuple, Unknown, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -31,7 +32,7 @@ def by_global_norm(m: Machine, arguments: Arguments, place: Place) -> Value:
         )  # fmt: skip
         return Tensor(tensor.dtype, made, tensor.symbolic)
 
-    held = m.items(gradients) if isinstance(gradients, List) else gradients
+    held = sequences.iterate(m, gradients, place) if isinstance(gradients, (List, Choice)) else gradients
     tensors = tuple(structures.flatten(m, held))
     if not tensors:
         return UNKNOWN

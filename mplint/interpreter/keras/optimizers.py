@@ -20,6 +20,7 @@ from mplint.interpreter.values import (
     Api,
     ApiMethod,
     Bound,
+    Choice,
     Class,
     Const,
     Function,
@@ -264,6 +265,8 @@ def _unscale(m: Machine, optimizer: Instance, gradients: Value, place: Place) ->
 
 
 def _apply(m: Machine, optimizer: Instance, gradients: Value, variables: Value, place: Place) -> None:
+    if isinstance(gradients, Choice):  # lists that differ by what was done to the gradients
+        gradients = sequences.iterate(m, gradients, place)
     known = tuple(structures.flatten(m, gradients))
     whole = not any(isinstance(part, Unknown) for part in m.parts(gradients))
     changed = tuple(structures.flatten(m, variables))

@@ -71,6 +71,10 @@ _OPERATORS: Final = {
 }
 
 
+_ORDERED: Final = frozenset({"/", "//"})
+"""Operators of which it matters that the tensor is the right one: `operator.r/` is `2 / x`, as in `__rtruediv__`."""
+
+
 def dtype_of(m: Machine, value: Value) -> str | None:
     """The dtype that `value` names: a dtype object, a string, a NumPy scalar type."""
     match value:
@@ -134,11 +138,12 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
     others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
+    reflected = "r" if symbol in _ORDERED and not isinstance(left, Tensor) else ""
     made = Made(
         "operation",
         place,
         m.context,
-        by=f"operator.{symbol}",
+        by=f"operator.{reflected}{symbol}",
         operands=tuple(tensors),
         computed_in=dtype,
         others=others,

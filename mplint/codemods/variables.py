@@ -1,0 +1,190 @@
+"""How one place of a program writes what another place has in a variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import libcst as cst
+
+from mplint.codemods import calls, layout
+from mplint.interpreter.code import FunctionCode, dotted, target_names
+from mplint.interpreter.frames import Context
+from mplint.interpreter.values import Instance, Place
+from mplint.interpreter.world import World
+from mplint.source.file import SourceFile
+from mplint.source.walk import walk
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+Scope = cst.FunctionDef | cst.Lambda | cst.Module
+_FUNCTIONS: Final = (cst.FunctionDef, cst.Lambda)
+_METHODS: Final = frozenset({"self", "cls"})
+
+
+def is_plain(node: cst.CSTNode) -> bool:
+    """Whether to read `node` again gives the same and does nothing: `optimizer`, `self.optimizers["d"]`."""
+    match node:
+        case cst.Name():
+            return True
+        case cst.Attribute(value=value):
+            return is_plain(value)
+        case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
+            return is_plain(value) and isinstance(index, (cst.SimpleString, cst.Integer))
+        case _:
+            return False
+
+
+def root(node: cst.CSTNode) -> str:
+    """The variable that a plain expression starts from."""
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def function_of(source: SourceFile, node: cst.CSTNode) -> Scope:
+    """The function in whose body `node` stands; else the module."""
+    here = source.parent(node)
+    while here is not None and not isinstance(here, _FUNCTIONS):
+        here = source.parent(here)
+    return here if isinstance(here, _FUNCTIONS) else source.module
+
+
+def scope_of(source: SourceFile, node: cst.CSTNode, name: str) -> Scope:
+    """Where the variable that `name` means at `node` lives."""
+    scope = function_of(source, node)
+    while isinstance(scope, _FUNCTIONS):
+        if name in FunctionCode(scope, source, "").locals:
+            return scope
+        scope = function_of(source, scope)
+    return scope
+
+
+def written_at(
+    world: World, value: Instance, expression: cst.BaseExpression, place: Place, context: Context, at: Place
+) -> str | None:
+    """How `value`, that is `expression` in the function of `place`, is written in the function of `at`.
+
+    `context` is the one in which the expression was evaluated: what a parameter is, its caller says.
+    """
+    source, name = place.source, root(expression)
+    if not is_plain(expression) or not name:
+        return None
+    if source is at.source and _is_same(source, expression, at.node, name):
+        return layout.code(source, expression)
+    scope = scope_of(source, expression, name)
+    if isinstance(scope, cst.FunctionDef):
+        for site, outer in _callers(context):
+            given = _argument(source, scope, name, site.node)
+            if given is None or not is_plain(given):
+                continue
+            rest = layout.code(source, expression)[len(name) :]
+            found = written_at(world, value, given, site, outer, at)
+            return f"{found}{rest}" if found is not None else None
+    return _global(world, value, at)
+
+
+def _is_same(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode, name: str) -> bool:
+    """Whether `name` is the same variable at both nodes, or the object whose methods they stand in."""
+    here, there = scope_of(source, one, name), scope_of(source, other, name)
+    if here is there:
+        return True
+    if name not in _METHODS or not isinstance(here, cst.FunctionDef) or not isinstance(there, cst.FunctionDef):
+        return False
+    owner = source.enclosing(here, cst.ClassDef)
+    return owner is not None and owner is source.enclosing(there, cst.ClassDef)
+
+
+def _callers(context: Context) -> Iterator[tuple[Place, Context]]:
+    """The calls that lead to `context`, the innermost first, and the contexts that they were made in."""
+    here: Context | None = context
+    while here is not None and here.parent is not None:
+        if here.site is not None and isinstance(here.site.node, cst.Call):
+            yield here.site, here.parent
+        here = here.parent
+
+
+def _argument(source: SourceFile, function: cst.FunctionDef, name: str, call: cst.CSTNode) -> cst.BaseExpression | None:
+    """What a call of `function` by its name gives for the parameter `name`."""
+    if not isinstance(call, cst.Call) or dotted(call.func).rpartition(".")[2] != function.name.value:
+        return None
+    code = FunctionCode(function, source, "")
+    names = [parameter.name for parameter in code.parameters if parameter.kind.startswith("positional")]
+    is_method = code.first in _METHODS and isinstance(call.func, cst.Attribute)
+    if is_method and name == code.first and isinstance(call.func, cst.Attribute):
+        return call.func.value
+    if name not in names:
+        found = calls.argument(call, name)
+    else:
+        found = calls.argument_at(call, name, names.index(name) - is_method)
+    return found.value if found is not None else None
+
+
+def _global(world: World, value: Instance, at: Place) -> str | None:
+    """The variable of the module that holds `value`."""
+    for name, held in world.module_bindings(at.source.path).items():
+        if held == value and not name.startswith("@") and isinstance(scope_of(at.source, at.node, name), cst.Module):
+            return name
+    return None
+
+
+def is_bound_between(source: SourceFile, expression: str, start: int, end: int) -> bool:
+    """Whether a statement between two offsets gives a part of the plain `expression` another value."""
+    name = expression.partition(".")[0].partition("[")[0]
+    for target in targets(source.module):
+        if not start < source.span(target).start < end:
+            continue
+        written = layout.code(source, target)
+        if (
+            name in target_names(target)
+            or expression == written
+            or expression.startswith((f"{written}.", f"{written}["))
+        ):
+            return True
+    return False
+
+
+def _target(node: cst.CSTNode) -> cst.BaseExpression | None:
+    match node:
+        case cst.AssignTarget(target=target) | cst.AnnAssign(target=target) | cst.AugAssign(target=target):
+            return target
+        case cst.For(target=target) | cst.CompFor(target=target) | cst.NamedExpr(target=target):
+            return target
+        case cst.AsName(name=name):
+            return name
+        case _:
+            return None
+
+
+def names_in(node: cst.CSTNode) -> set[str]:
+    """Every name in a piece of the program."""
+    return {part.value for part in walk(node) if isinstance(part, cst.Name)}
+
+
+def free(source: SourceFile, node: cst.CSTNode, wanted: str) -> str:
+    """`wanted`, or with a number behind it, where the function around `node` has that name already."""
+    taken = names_in(function_of(source, node))
+    number, name = 1, wanted
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def targets(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """What the statements in a piece of the program bind."""
+    return (target for target in map(_target, walk(node)) if target is not None)
+
+
+def binds(statement: cst.CSTNode, name: str) -> bool:
+    """Whether a statement, or one in it, binds the variable `name`."""
+    return any(name in target_names(target) for target in targets(statement))
+
+
+def number_of_uses(node: cst.CSTNode, name: str) -> int:
+    """How often the variable `name` stands in a piece of the program, to be read or bound."""
+    return sum(1 for part in walk(node) if isinstance(part, cst.Name) and part.value == name)
+
+
+def statements(node: cst.CSTNode, kind: type[_Node]) -> Iterator[_Node]:
+    """The statements of a kind in a piece of the program, in order."""
+    return (part for part in walk(node) if isinstance(part, kind))
