@@ -49,7 +49,7 @@ class Trained:
 
     def reports_as(self, other: Trained) -> bool:
         """Whether the first loss that was logged is about that of `other`."""
-        return abs(self.history[0]) < SHOWN * abs(other.history[0])
+        return abs(self.history[0]) <= SHOWN * abs(other.history[0])
 
 
 class Keras:

@@ -31,7 +31,8 @@ def train(job: dict[str, Any]) -> dict[str, Any]:
                 found = run(job["source"])
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the program raises is a result)
         return {"error": told(error)}
-    pairs = zip(found["start"], found["model"].get_weights(), strict=True)
+    now = [each.numpy() for each in found["model"].trainable_variables]
+    pairs = zip(found["start"], now, strict=True)
     moved = [float(each) for before, after in pairs for each in (after - before).ravel()]
     return {"error": None, "moved": moved, "history": found["history"], "score": found.get("score")}
 

@@ -34,7 +34,7 @@ loss_fn = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 _TAIL: Final = """\
 
 
-start = model.get_weights()
+start = [each.numpy() for each in model.trainable_variables]
 history = []
 for _ in range(40):
     history.append(float(train_step(x, y)))

@@ -59,12 +59,17 @@ class _Writer:
                 "tf.reduce_mean(tf.square({p} - {y}))",
                 "keras.losses.MeanSquaredError()({y}, {p})",
                 "loss_fn({y}, {p})",
-                "tf.reduce_mean(keras.losses.mean_squared_error({y}, {p}))",
+                "tf.reduce_mean(tf.math.squared_difference({y}, {p}))",
             )
         )
         self._wraps = pick(("inline", "rebound", "factory", "module"))
-        self._clips = meant == "MP204" or choices.chance(0.3)
-        self._adds = meant == "MP212" or choices.chance(0.2)
+        clips = choices.chance(0.3)
+        # where the gradients are unscaled otherwise, it is no longer the same that is clipped
+        self._clips = meant == "MP204" or (
+            clips and not self._faint and meant not in ("MP203", "MP205", "MP302", "MP303")
+        )
+        adds = choices.chance(0.2)
+        self._adds = meant == "MP212" or (adds and not self._faint)
         self._halves = choices.chance(0.25) and not self._adds and meant in (None, "MP202", "MP205")
         self._metric = choices.chance(0.4)
         self._names = pick(
@@ -201,7 +206,7 @@ class _Writer:
     def _after(self, gradients: str) -> list[str]:
         """What is done to the gradients before they are applied."""
         bound = "0.5"
-        if self._is_3 and self._fault not in ("MP204", "MP201", "MP302"):
+        if self._is_3 and self._fault not in ("MP204", "MP201"):
             bound = f"0.5 * {self._optimizer}.scale_loss(1.0)"
         clip = f"{gradients}, norm = tf.clip_by_global_norm({gradients}, {bound})"
         unscale = [f"{gradients} = {self._unscaled(gradients)}"] if self._unscaled(gradients) != gradients else []
@@ -209,9 +214,7 @@ class _Writer:
             unscale = unscale * 2
         if self._divides:
             unscale = [f"{gradients} = [each / {self._optimizer}.scale_loss(1.0) for each in {gradients}]"]
-        clips = [clip] if self._clips and not self._divides else []
-        if self._fault in ("MP302", "MP203", "MP303"):
-            clips = []
+        clips = [clip] if self._clips else []
         return [*clips, *unscale] if self._fault == "MP204" else [*unscale, *clips]
 
     def _apply(self, gradients: str) -> list[str]:
@@ -238,7 +241,7 @@ class _Writer:
     # -- the styles
 
     def _loop(self, step: str) -> list[str]:
-        lines = ["", "", "start = model.get_weights()", "history = []"]
+        lines = ["", "", "start = [each.numpy() for each in model.trainable_variables]", "history = []"]
         return [*lines, f"for _ in range({STEPS}):", f"    history.append(float({step}))"]
 
     def _functions(self) -> list[str]:
@@ -280,7 +283,7 @@ class _Writer:
         # under a float32 policy, too, Keras 2 needs an optimizer that has `get_scaled_loss`
         compiled = plain if self._is_3 else f"{self._lso}({plain})"
         metric = ["self.tracker.update_state(" + loss + ")"] if self._metric else []
-        step = [*self._step("x", "y"), *metric, f'return {{"loss": {loss}}}']
+        step = [*self._step("x", "y"), *metric, f'return {{"objective": {loss}}}']
         tracker = ['        self.tracker = keras.metrics.Mean(name="tracked")'] if self._metric else []
         return [
             "class Net(keras.Model):",
@@ -301,11 +304,11 @@ class _Writer:
             "model = Net()",
             f"model.compile({compiled})",
             "model(x)",
-            "start = model.get_weights()",
+            "start = [each.numpy() for each in model.trainable_variables]",
             "history = []",
             f"for _ in range({STEPS}):",
             "    logs = model.fit(x, y, batch_size=64, shuffle=False, verbose=0).history",
-            '    history.append(float(logs["loss"][0]))',
+            '    history.append(float(logs["objective"][0]))',
         ]
 
 
