@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.keras.precision import computes_in_float16
-from mplint.interpreter.scaling import Course, Courses, Factor
+from mplint.interpreter.scaling import Constant, Course, Courses, Factor
 from mplint.interpreter.trace import (
     Compiled,
     GradientsApplied,
@@ -44,6 +44,7 @@ _MASKS: Final = frozenset(
     {"keras.ops.nan_to_num", "tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"}
 )
 """Operations that may put another number where a gradient is inf or nan."""
+_SAME: Final = 1e-6
 _BY_HAND: Final = 16.0
 """A loss is multiplied with this or more to scale it; with less to weigh it."""
 
@@ -91,6 +92,28 @@ class Use:
     def is_shown(self) -> bool:
         """Whether people are shown it; else it is an operation."""
         return self.what not in _CLIPS and self.what not in _MASKS and not self.what.startswith("operator.")
+
+
+@dataclass(frozen=True)
+class FixedScale:
+    """A scale of a loss that stays what it is: an argument of the call `at`, or a product `at` in the program.
+
+    Of a product, `step` is the gradient, and `over` where that is divided by the same number.
+    """
+
+    at: Place
+    value: float | None
+    step: Step | None = None
+    times: Constant | None = None
+    over: Constant | None = None
+
+
+def _undone(constants: Sequence[Constant]) -> Iterator[tuple[Constant, Constant]]:
+    """Large factors that are divided out again, and where."""
+    for times in constants:
+        over = next((other for other in constants if abs(times.value * other.value - 1) < _SAME), None)
+        if times.value >= _BY_HAND and over is not None:
+            yield times, over
 
 
 class Loops:
@@ -342,19 +365,18 @@ class Loops:
             if optimizers.scales(event.optimizer) and event.place not in self._m.program.scaled_for_float16:
                 yield event
 
-    def fixed_scales(self) -> Iterator[tuple[Place, float | None]]:
-        """Scales that stay what they are: where, and how large where that is known."""
+    def fixed_scales(self) -> Iterator[FixedScale]:
+        """Scales that stay what they are."""
         for event in self._made():
             given = dict(event.arguments)
             if optimizers.scales(event.optimizer) and given.get("dynamic") == FALSE:
-                yield event.place, _number(given.get("initial_scale"))
+                yield FixedScale(event.place, _number(given.get("initial_scale")))
             elif given.get("loss_scale_factor", NONE) != NONE and self.uses_float16:
-                yield event.place, _number(given["loss_scale_factor"])
+                yield FixedScale(event.place, _number(given["loss_scale_factor"]))
         for step in self._sure:
-            for constant in step.course.constants:
-                undone = any(abs(constant.value * other.value - 1) < 1e-6 for other in step.course.constants)
-                if constant.value >= _BY_HAND and undone and constant.made.place is not None and self._is_float16(step):
-                    yield constant.made.place, constant.value
+            for times, over in _undone(step.course.constants):
+                if times.made.place is not None and self._is_float16(step):
+                    yield FixedScale(times.made.place, times.value, step, times, over)
 
     def compiled_without_scaling(self) -> Iterator[Compiled]:
         """Models that `fit` trains in float16 with an optimizer that does not scale."""

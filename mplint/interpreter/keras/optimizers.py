@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _INNER: Final = "inner_optimizer"
+_ARGUMENTS: Final = (_INNER, "dynamic", "initial_scale", "dynamic_growth_steps")
+"""What a LossScaleOptimizer of Keras 2 takes: its class does not say so, since it makes objects of others."""
 _NAMES: Final = {
     name.lower(): f"keras.optimizers.{name}"
     for name in ("Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion", "Muon",
@@ -86,6 +88,8 @@ def make(m: Machine, path: str, arguments: Arguments, place: Place) -> Instance:
     """An optimizer of the class at `path`."""
     optimizer = Instance(m.allocate(place, "object"), Api(path))
     given = bind(m, path, arguments)
+    if path == LOSS_SCALE and m.generation == "2" and arguments.rest is None:
+        given = {**dict(zip(_ARGUMENTS, arguments.args, strict=False)), **dict(arguments.keywords)}
     for name, value in given.items():
         m.put(optimizer.address, name, value)
     if path == EXPERIMENTAL_LOSS_SCALE and "optimizer" in given:
