@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.heads import Float32End
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.renaming import NamePolicy
@@ -108,6 +109,7 @@ __all__ = [
     "Policy",
     "Rewrite",
     "Rule",
+    "ScaleDynamically",
     "ScaleInner",
     "ScaleInsideTape",
     "ScaleLoss",
