@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from mplint.interpreter.history import History
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
-from mplint.interpreter.keras.precision import computes_in_float16
+from mplint.interpreter.keras.precision import computes_in_float16, float16_layers
 from mplint.interpreter.scaling import Constant, Course, Courses, Factor
 from mplint.interpreter.trace import (
     Compiled,
@@ -18,6 +19,7 @@ from mplint.interpreter.trace import (
     LayerMade,
     OptimizerMade,
     OptimizerUsed,
+    Ran,
     Reported,
 )
 from mplint.interpreter.values import (
@@ -44,6 +46,7 @@ _MASKS: Final = frozenset(
     {"keras.ops.nan_to_num", "tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"}
 )
 """Operations that may put another number where a gradient is inf or nan."""
+_FITS: Final = frozenset({"fit", "train_on_batch"})
 _SAME: Final = 1e-6
 _BY_HAND: Final = 16.0
 """A loss is multiplied with this or more to scale it; with less to weigh it."""
@@ -379,11 +382,25 @@ class Loops:
                     yield FixedScale(times.made.place, times.value, step, times, over)
 
     def compiled_without_scaling(self) -> Iterator[Compiled]:
-        """Models that `fit` trains in float16 with an optimizer that does not scale."""
+        """Models that `fit` trains in float16 with an optimizer that does not scale.
+
+        Without those that have a loop of their own, those of pure float16, and those whose layers only have the policy
+        because it was set behind the model: others speak of them.
+        """
+        looped = {step.optimizer for step in self.steps}
+        fitted = {event.model for event in self._events if isinstance(event, Ran) and event.method in _FITS}
+        late = any(True for _ in History(self._world).late())
         for event in self._events:
-            if not isinstance(event, Compiled) or not optimizers.is_optimizer(event.optimizer):
+            if not isinstance(event, Compiled) or not isinstance(event.optimizer, Instance):
                 continue
-            if not optimizers.scales(event.optimizer) and computes_in_float16(self._m, event.model):
+            if not optimizers.is_optimizer(event.optimizer) or optimizers.scales(event.optimizer):
+                continue
+            if event.optimizer in looped or not (event.chosen or event.model in fitted):
+                continue
+            layers = [
+                info for info in float16_layers(self._m, event.model) if info.policy.name == optimizers.SCALE_POLICY
+            ]
+            if any(info.asked or event.unscaled or not late for info in layers):
                 yield event
 
     def used(self) -> Iterator[OptimizerUsed]:

@@ -50,7 +50,7 @@ _NAMES: Final = {
 """The optimizers that `compile` and `optimizers.get` know by name."""
 _DEFAULT: Final = Const("rmsprop")
 _SCALED_BY: Final = frozenset({"get_scaled_loss", "scale_loss"})
-_SCALE_POLICY: Final = "mixed_float16"
+SCALE_POLICY: Final = "mixed_float16"
 """The policy of a model under which `compile` wraps its optimizer."""
 
 
@@ -129,10 +129,10 @@ def compile_model(m: Machine, model: Instance, policy: Policy, arguments: Argume
     off = m.generation == "3" and arguments.get("auto_scale_loss") == FALSE
     if own is None:
         optimizer = optimizer if scales(optimizer) else UNKNOWN
-    elif own == _SCALE_POLICY and not off and not scales(optimizer):
+    elif own == SCALE_POLICY and not off and not scales(optimizer):
         optimizer = _wrapped(m, optimizer, place)
     m.put(model.address, "optimizer", optimizer)
-    m.record(Compiled(model, m.context, policy, place, given, optimizer, off))
+    m.record(Compiled(model, m.context, policy, place, given, optimizer, off, given is not _DEFAULT))
 
 
 def _wrapped(m: Machine, inner: Value, place: Place) -> Instance:
@@ -144,7 +144,7 @@ def _wrapped(m: Machine, inner: Value, place: Place) -> Instance:
 def of_model(m: Machine, model: Instance) -> Value:
     """`model.optimizer` of a model that nobody was seen to compile: whoever trains it has done so before."""
     info = info_of(m, model)
-    if info is None or info.policy.name != _SCALE_POLICY or not isinstance(model.cls, Class):
+    if info is None or info.policy.name != SCALE_POLICY or not isinstance(model.cls, Class):
         return UNKNOWN
     if class_attribute(m, model.cls, "compile") is not None:
         return UNKNOWN
