@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.heads import Float32End
 from mplint.codemods.moving import SetEarlier
@@ -93,6 +94,7 @@ __all__ = [
     "AddLossScaling",
     "Applicability",
     "CommentRule",
+    "CompileScaling",
     "End",
     "EndFault",
     "Fault",
