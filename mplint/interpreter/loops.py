@@ -42,10 +42,14 @@ _CLIPS: Final = frozenset(
     {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
 )
 """Operations that compare a gradient with a number."""
-_MASKS: Final = frozenset(
-    {"keras.ops.nan_to_num", "tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"}
-)
-"""Operations that may put another number where a gradient is inf or nan."""
+_MASKS: Final = frozenset({"keras.ops.nan_to_num", "tensorflow.experimental.numpy.nan_to_num"})
+"""Operations that put another number where a gradient is inf or nan."""
+_CHOOSES: Final = frozenset({"tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"})
+"""Those that do so where they are told by what asks for it."""
+_ASKS_FOR_OVERFLOWS: Final = frozenset(
+    {"tensorflow.math.is_finite", "tensorflow.math.is_inf", "tensorflow.math.is_nan", "keras.ops.isfinite",
+     "keras.ops.isinf", "keras.ops.isnan"}
+)  # fmt: skip
 _FITS: Final = frozenset({"fit", "train_on_batch"})
 _SAME: Final = 1e-6
 _BY_HAND: Final = 16.0
@@ -94,7 +98,7 @@ class Use:
     @property
     def is_shown(self) -> bool:
         """Whether people are shown it; else it is an operation."""
-        return self.what not in _CLIPS and self.what not in _MASKS and not self.what.startswith("operator.")
+        return self.what not in _CLIPS and not self.what.startswith("operator.")
 
 
 @dataclass(frozen=True)
@@ -337,8 +341,14 @@ class Loops:
             if not self._scales(step.optimizer):
                 continue
             for made in self._courses.behind_gradient(step.tensor):
-                if made.by in _MASKS and made.place is not None:
+                if self._hides(made) and made.place is not None:
                     yield step, Use(made.place, made, made.by, self._courses.of_made(made))
+
+    def _hides(self, made: Made) -> bool:
+        """Whether an operation gives finite numbers for inf or nan."""
+        if made.by in _MASKS:
+            return True
+        return made.by in _CHOOSES and any(_asks_for_overflows(operand.made) for operand in made.operands)
 
     def scaled_losses_shown(self) -> Iterator[Use]:
         """Scaled losses that people are shown."""
@@ -429,6 +439,19 @@ class Loops:
         """The policy under which the gradient is computed, for a message."""
         infos = (info_of(self._m, layer) for layer in self._layers_of(step))
         return next((info.policy for info in infos if info is not None and info.policy.name is not None), None)
+
+
+def _asks_for_overflows(made: Made) -> bool:
+    """Whether what is so made says where something is inf or nan."""
+    stack, seen = [made], set[Made]()
+    while stack:
+        here = stack.pop()
+        if here.by in _ASKS_FOR_OVERFLOWS:
+            return True
+        if here not in seen and here.kind in ("operation", "cast") and here.by not in _CHOOSES:
+            seen.add(here)
+            stack.extend(operand.made for operand in here.operands)
+    return False
 
 
 def _number(value: Value | None) -> float | None:
