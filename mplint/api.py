@@ -15,6 +15,7 @@ from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.heads import Float32End
 from mplint.codemods.moving import SetEarlier
+from mplint.codemods.overflows import KeepOverflows
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.reports import ShowUnscaled
 from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
@@ -103,6 +104,7 @@ __all__ = [
     "Float32Wrapper",
     "History",
     "Ineffective",
+    "KeepOverflows",
     "Layer",
     "Loops",
     "Model",
