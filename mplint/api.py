@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dtype_texts import DTypeItself
+from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
 from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
+from mplint.codemods.overflows import KeepOverflows
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.reports import ShowUnscaled
 from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
@@ -120,6 +123,7 @@ __all__ = [
     "Applicability",
     "AppliedByKeras2",
     "CommentRule",
+    "CompileScaling",
     "DTypeItself",
     "End",
     "EndFault",
@@ -129,6 +133,7 @@ __all__ = [
     "Float32Wrapper",
     "History",
     "Ineffective",
+    "KeepOverflows",
     "Layer",
     "LeftToKeras3",
     "Loops",
@@ -143,6 +148,7 @@ __all__ = [
     "PolicyInstead",
     "Rewrite",
     "Rule",
+    "ScaleDynamically",
     "ScaleInner",
     "ScaleInsideTape",
     "ScaleLoss",

@@ -62,10 +62,10 @@ class AddLossScaling(Rewrite):
         made, steps = _connected(worlds, self.step)
         edits: list[Edit] = []
         for place in made:
-            wrapped = _wrapped(self.world, place)
-            if wrapped is None or any(_is_wrapped(world, place) for world in worlds):
+            around = wrapped(self.world, place)
+            if around is None or any(_is_wrapped(world, place) for world in worlds):
                 return None
-            edits += wrapped
+            edits += around
         for world, step in steps:
             if step.is_minimize or _is_scaled_once_wrapped(world, step):
                 continue
@@ -351,7 +351,7 @@ def _zipped(apply: cst.CSTNode) -> tuple[cst.BaseExpression, cst.BaseExpression]
 # -- optimizers
 
 
-def _wrapped(world: World, place: Place) -> list[Edit] | None:
+def wrapped(world: World, place: Place) -> list[Edit] | None:
     """A LossScaleOptimizer around what the call at `place` makes."""
     call, source = place.node, place.source
     if not isinstance(call, cst.Call):

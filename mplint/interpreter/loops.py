@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from mplint.interpreter.history import History
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
-from mplint.interpreter.keras.precision import computes_in_float16
-from mplint.interpreter.scaling import CLIPS, Course, Courses, Factor
+from mplint.interpreter.keras.precision import computes_in_float16, float16_layers
+from mplint.interpreter.scaling import CLIPS, Constant, Course, Courses, Factor
 from mplint.interpreter.trace import (
     Compiled,
     GradientsApplied,
@@ -18,6 +19,7 @@ from mplint.interpreter.trace import (
     LayerMade,
     OptimizerMade,
     OptimizerUsed,
+    Ran,
     Reported,
 )
 from mplint.interpreter.values import (
@@ -35,16 +37,18 @@ from mplint.interpreter.values import (
 )
 from mplint.interpreter.world import World
 
-_MASKS: Final = frozenset(
-    {"keras.ops.nan_to_num", "tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"}
-)
-"""Operations that may put another number where a gradient is inf or nan."""
+_MASKS: Final = frozenset({"keras.ops.nan_to_num", "tensorflow.experimental.numpy.nan_to_num"})
+"""Operations that put another number where a gradient is inf or nan."""
+_CHOOSES: Final = frozenset({"tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"})
+"""Those that do so where they are told by what asks for it."""
+_ASKS_FOR_OVERFLOWS: Final = frozenset(
+    {"tensorflow.math.is_finite", "tensorflow.math.is_inf", "tensorflow.math.is_nan", "keras.ops.isfinite",
+     "keras.ops.isinf", "keras.ops.isnan"}
+)  # fmt: skip
+_FITS: Final = frozenset({"fit", "train_on_batch"})
+_SAME: Final = 1e-6
 _BY_HAND: Final = 16.0
 """A loss is multiplied with this or more to scale it; with less to weigh it."""
-
-
-_EXACT: Final = 1e-6
-"""Two factors that cancel each other do so up to this."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,29 @@ class Use:
     @property
     def is_shown(self) -> bool:
         """Whether people are shown it; else it is an operation."""
-        return self.what not in CLIPS and self.what not in _MASKS and not self.what.startswith("operator.")
+        return self.what not in CLIPS and not self.what.startswith("operator.")
+
+
+@dataclass(frozen=True)
+class FixedScale:
+    """A scale of a loss that stays what it is: an argument of the call `at`, or a product `at` in the program.
+
+    Of a product, `step` is the gradient, and `over` where that is divided by the same number.
+    """
+
+    at: Place
+    value: float
+    step: Step | None = None
+    times: Constant | None = None
+    over: Constant | None = None
+
+
+def _undone(constants: Sequence[Constant]) -> Iterator[tuple[Constant, Constant]]:
+    """Large factors that are divided out again, and where."""
+    for times in constants:
+        over = next((other for other in constants if abs(times.value * other.value - 1) < _SAME), None)
+        if times.value >= _BY_HAND and over is not None:
+            yield times, over
 
 
 class Loops:
@@ -312,8 +338,14 @@ class Loops:
             if not self._scales(step.optimizer):
                 continue
             for made in self._courses.behind_gradient(step.tensor):
-                if made.by in _MASKS and made.place is not None:
+                if self._hides(made) and made.place is not None:
                     yield step, Use(made.place, made, made.by, self._courses.of_made(made))
+
+    def _hides(self, made: Made) -> bool:
+        """Whether an operation gives finite numbers for inf or nan."""
+        if made.by in _MASKS:
+            return True
+        return made.by in _CHOOSES and any(_asks_for_overflows(operand.made) for operand in made.operands)
 
     def scaled_losses_shown(self) -> Iterator[Use]:
         """Scaled losses that people are shown."""
@@ -343,26 +375,39 @@ class Loops:
             if optimizers.scales(event.optimizer) and event.place not in self._m.program.scaled_for_float16:
                 yield event
 
-    def fixed_scales(self) -> Iterator[tuple[Place, float]]:
-        """Scales that stay what they are: where, and how large."""
+    def fixed_scales(self) -> Iterator[FixedScale]:
+        """Scales that stay what they are."""
         for event in self._made():
             given = dict(event.arguments)
             fixed = optimizers.scales(event.optimizer) and given.get("dynamic") == FALSE
             number = _number(given.get("initial_scale" if fixed else "loss_scale_factor"))
-            if number is not None and (fixed or self.uses_float16):
-                yield event.place, number
+            if number is not None and (fixed or self.uses_float16):  # one that is asked for is the user's choice
+                yield FixedScale(event.place, number)
         for step in self._sure:
-            for constant in step.course.constants:
-                undone = any(abs(constant.value * other.value - 1) < _EXACT for other in step.course.constants)
-                if constant.value >= _BY_HAND and undone and constant.made.place is not None and self._is_float16(step):
-                    yield constant.made.place, constant.value
+            for times, over in _undone(step.course.constants):
+                if times.made.place is not None and self._is_float16(step):
+                    yield FixedScale(times.made.place, times.value, step, times, over)
 
     def compiled_without_scaling(self) -> Iterator[Compiled]:
-        """Models that `fit` trains in float16 with an optimizer that does not scale."""
+        """Models that `fit` trains in float16 with an optimizer that does not scale.
+
+        Without those that have a loop of their own, those of pure float16, and those whose layers only have the policy
+        because it was set behind the model: others speak of them.
+        """
+        looped = {step.optimizer for step in self.steps}
+        fitted = {event.model for event in self._events if isinstance(event, Ran) and event.method in _FITS}
+        late = any(True for _ in History(self._world).late())
         for event in self._events:
-            if not isinstance(event, Compiled) or not optimizers.is_optimizer(event.optimizer):
+            if not isinstance(event, Compiled) or not isinstance(event.optimizer, Instance):
                 continue
-            if not optimizers.scales(event.optimizer) and computes_in_float16(self._m, event.model):
+            if not optimizers.is_optimizer(event.optimizer) or optimizers.scales(event.optimizer):
+                continue
+            if event.optimizer in looped or not (event.chosen or event.model in fitted):
+                continue
+            layers = [
+                info for info in float16_layers(self._m, event.model) if info.policy.name == optimizers.SCALE_POLICY
+            ]
+            if any(info.asked or event.unscaled or not late for info in layers):
                 yield event
 
     def used(self) -> Iterator[OptimizerUsed]:
@@ -391,6 +436,19 @@ class Loops:
         """The policy under which the gradient is computed, for a message."""
         infos = (info_of(self._m, layer) for layer in self._layers_of(step))
         return next((info.policy for info in infos if info is not None and info.policy.name is not None), None)
+
+
+def _asks_for_overflows(made: Made) -> bool:
+    """Whether what is so made says where something is inf or nan."""
+    stack, seen = [made], set[Made]()
+    while stack:
+        here = stack.pop()
+        if here.by in _ASKS_FOR_OVERFLOWS:
+            return True
+        if here not in seen and here.kind in ("operation", "cast") and here.by not in _CHOOSES:
+            seen.add(here)
+            stack.extend(operand.made for operand in here.operands)
+    return False
 
 
 def _number(value: Value | None) -> float | None:

@@ -9,7 +9,7 @@ from typing import Final
 from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
 
 _TIMES: Final = frozenset(
-    {"operator.*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply"}
+    {"operator.*", "operator.r*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply"}
 )
 _OVER: Final = frozenset(
     {"operator./", "operator.//", "tensorflow.math.divide", "tensorflow.math.truediv",

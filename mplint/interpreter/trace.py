@@ -146,7 +146,7 @@ class Compiled:
     """`model.compile(...)`.
 
     `given` is the optimizer that it was given, or the name of one, `optimizer` what `model.optimizer` is behind it;
-    `unscaled` says that the program has turned the scaling of the loss off.
+    `unscaled` says that the program has turned the scaling of the loss off, `chosen` that it names an optimizer.
     """
 
     model: Instance
@@ -157,6 +157,7 @@ class Compiled:
     given: Value
     optimizer: Value
     unscaled: bool
+    chosen: bool
 
 
 @immutable()

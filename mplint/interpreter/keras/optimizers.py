@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _INNER: Final = "inner_optimizer"
+_ARGUMENTS: Final = (_INNER, "dynamic", "initial_scale", "dynamic_growth_steps")
+"""What a LossScaleOptimizer of Keras 2 takes: its class does not say so, since it makes objects of others."""
 _NAMES: Final = {
     name.lower(): f"keras.optimizers.{name}"
     for name in ("Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion", "Muon",
@@ -48,7 +50,7 @@ _NAMES: Final = {
 """The optimizers that `compile` and `optimizers.get` know by name."""
 _DEFAULT: Final = Const("rmsprop")
 _SCALED_BY: Final = frozenset({"get_scaled_loss", "scale_loss"})
-_SCALE_POLICY: Final = "mixed_float16"
+SCALE_POLICY: Final = "mixed_float16"
 """The policy of a model under which `compile` wraps its optimizer."""
 
 
@@ -87,6 +89,8 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instanc
     path = callee.path
     optimizer = Instance(m.allocate(place, "object"), callee)
     given = bind(m, path, arguments)
+    if path == LOSS_SCALE and m.generation == "2" and arguments.rest is None:
+        given = {**dict(zip(_ARGUMENTS, arguments.args, strict=False)), **dict(arguments.keywords)}
     for name, value in given.items():
         m.put(optimizer.address, name, value)
     if path == EXPERIMENTAL_LOSS_SCALE and "optimizer" in given:
@@ -126,10 +130,10 @@ def compile_model(m: Machine, model: Instance, policy: Policy, arguments: Argume
     off = m.generation == "3" and arguments.get("auto_scale_loss") == FALSE
     if own is None:
         optimizer = optimizer if scales(optimizer) else UNKNOWN
-    elif own == _SCALE_POLICY and not off and not scales(optimizer):
+    elif own == SCALE_POLICY and not off and not scales(optimizer):
         optimizer = _wrapped(m, optimizer, place)
     m.put(model.address, "optimizer", optimizer)
-    m.record(Compiled(model, m.context, policy, place, given, optimizer, off))
+    m.record(Compiled(model, m.context, policy, place, given, optimizer, off, given is not _DEFAULT))
 
 
 def _wrapped(m: Machine, inner: Value, place: Place) -> Instance:
@@ -141,7 +145,7 @@ def _wrapped(m: Machine, inner: Value, place: Place) -> Instance:
 def of_model(m: Machine, model: Instance) -> Value:
     """`model.optimizer` of a model that nobody was seen to compile: whoever trains it has done so before."""
     info = info_of(m, model)
-    if info is None or info.policy.name != _SCALE_POLICY or not isinstance(model.cls, Class):
+    if info is None or info.policy.name != SCALE_POLICY or not isinstance(model.cls, Class):
         return UNKNOWN
     if class_attribute(m, model.cls, "compile") is not None:
         return UNKNOWN

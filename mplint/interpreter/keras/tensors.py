@@ -71,8 +71,8 @@ _OPERATORS: Final = {
 }
 
 
-_ORDERED: Final = frozenset({"/", "//"})
-"""Operators of which it matters that the tensor is the right one: `operator.r/` is `2 / x`, as in `__rtruediv__`."""
+_REFLECTED: Final = frozenset({"*", "/", "//"})
+"""Operators of which it is noted that the tensor is the right operand: `operator.r/` is `2 / x`, as `__rtruediv__`."""
 
 
 def dtype_of(m: Machine, value: Value) -> str | None:
@@ -138,7 +138,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
     others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
-    reflected = "r" if symbol in _ORDERED and not isinstance(left, Tensor) else ""
+    reflected = "r" if symbol in _REFLECTED and not isinstance(left, Tensor) else ""
     made = Made(
         "operation",
         place,
