@@ -12,6 +12,7 @@ import libcst as cst
 from mplint.codemods import calls, layout, names, variables
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.codemods.tapes import Taken
+from mplint.codemods.variables import Spot
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.keras import optimizers
@@ -144,13 +145,14 @@ def _behind(made: Made) -> Iterator[Made]:
 # -- one loop
 
 
-def optimizer_at(world: World, step: Step, at: Place) -> str | None:
-    """How the optimizer of a step is written in the function of `at`."""
-    call = step.event.place.node
-    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+def optimizer_at(world: World, step: Step, made: Made) -> str | None:
+    """How the optimizer of a step is written in the function in which something is `made`."""
+    call, at = step.event.place.node, made.place
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or at is None or made.context is None:
         return None
     receiver, source = call.func.value, at.source
-    found = variables.written_at(world, step.optimizer, receiver, step.event.place, step.event.context, at)
+    applied, spot = Spot(step.event.place, step.event.context), Spot(at, made.context)
+    found = variables.written_at(world, step.optimizer, receiver, applied, spot)
     if found is None:
         return None
     is_near = step.event.place.source is source and variables.function_of(source, call) is variables.function_of(
@@ -167,7 +169,7 @@ def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Pla
     if taken is None or place is None:
         return None
     alike = _alike(evidence, place, world.generation)
-    ways = {optimizer_at(other, one, place) for other, one in alike}
+    ways = {optimizer_at(other, one, one.gradient) for other, one in alike}
     optimizer = ways.pop() if len(ways) == 1 else None
     if optimizer is None or any(one.course.factors for _, one in alike):
         return None
@@ -231,7 +233,7 @@ def _limits(alike: Sequence[tuple[World, Step]]) -> list[Edit] | None:
             if made.place is None or not isinstance(made.place.node, cst.Call):
                 return None
             source, call = made.place.source, made.place.node
-            optimizer = optimizer_at(world, step, made.place)
+            optimizer = optimizer_at(world, step, made)
             last = 1 if made.by.endswith("norm") else 2
             limits = [
                 arg.value

@@ -206,9 +206,11 @@ class Loops:
             ]
             if not optimizers.scales(step.optimizer) or not times:
                 continue
+            left = len(times) - sum(1 for factor in step.course.factors if factor.power < 0)
             at = step.event.place if step.is_minimize else times[-1].place if len(times) > 1 else None
-            taken_out = sum(1 for factor in step.course.factors if factor.power < 0)
-            if at is not None and len(times) + step.is_minimize - taken_out > 1:
+            # Keras 3 takes one out when it applies them; in Keras 2 the program has to do that
+            undone = self._world.generation == "3" and not step.is_minimize
+            if at is not None and left > undone:
                 yield step, at
 
     def scaled_outside(self) -> Iterator[tuple[Step, Place]]:
