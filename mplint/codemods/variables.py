@@ -103,7 +103,7 @@ def _above(world: World, value: Instance, expression: cst.BaseExpression, evalua
     if indices:
         return None
     scope = scope_of(source, expression, name)
-    for site in _callers(evaluated.context) if isinstance(scope, cst.FunctionDef) else ():
+    for site in callers(evaluated.context) if isinstance(scope, cst.FunctionDef) else ():
         given = _argument(source, scope, name, site.place.node) if isinstance(scope, cst.FunctionDef) else None
         if given is not None and is_plain(given):
             found = written_at(world, value, given, site, at)
@@ -116,7 +116,7 @@ def _below(world: World, value: Instance, expression: cst.BaseExpression, evalua
     function = function_of(at.source, at.place.node)
     if not isinstance(function, cst.FunctionDef):
         return None
-    for site in _callers(at.context):
+    for site in callers(at.context):
         given = {
             parameter.name: _argument(at.source, function, parameter.name, site.place.node)
             for parameter in FunctionCode(function, at.source, "").parameters
@@ -144,7 +144,7 @@ def _is_same(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode, name: str
     return owner is not None and owner is source.enclosing(there, cst.ClassDef)
 
 
-def _callers(context: Context) -> Iterator[Spot]:
+def callers(context: Context) -> Iterator[Spot]:
     """The calls that lead to `context`, the innermost first."""
     here: Context | None = context
     while here is not None and here.parent is not None:

@@ -25,12 +25,12 @@ PLAIN = "optimizer = keras.optimizers.SGD(0.1)\n"
 APPLY = "optimizer.apply_gradients(zip(gradients, weights))\n"
 
 
-def rewritten(folder: Path, generation: str, **texts: str) -> dict[str, str]:
+def rewritten(folder: Path, generation: str, *, unsafe: bool = False, **texts: str) -> dict[str, str]:
     paths = {folder / f"{name}.py": text for name, text in texts.items()}
     for path, text in paths.items():
         path.write_text(text)
     settings = Settings(root=folder, keras="2" if generation == "2" else "3")
-    found = fix(Project(folder, list(paths)), list(paths), settings, unsafe=False).files
+    found = fix(Project(folder, list(paths)), list(paths), settings, unsafe=unsafe).files
     return {path.stem: found.get(path, text) for path, text in paths.items()}
 
 
@@ -108,6 +108,22 @@ def change(folder: Path, generation: str, text: str) -> list[str]:
                 "+    scaled_loss = optimizer.scale_loss(loss)",
                 "+gradients = tape.gradient(scaled_loss, weights)",
                 "+gradients = [tf.clip_by_norm(gradient, optimizer.scale_loss(2.0)) for gradient in gradients]",
+            ],
+        ),
+        (  # and their norm is told as it is
+            "with tf.GradientTape() as tape:\n"
+            "    loss = tf.reduce_mean(model(x))\n"
+            "gradients = tape.gradient(loss, weights)\n"
+            "print(loss)\n"
+            "gradients, norm = tf.clip_by_global_norm(gradients, clip_norm=2.0)  # rarely\n"
+            "print(norm)\n",
+            [
+                "-gradients = tape.gradient(loss, weights)",
+                "+    scaled_loss = optimizer.scale_loss(loss)",
+                "+gradients = tape.gradient(scaled_loss, weights)",
+                "-gradients, norm = tf.clip_by_global_norm(gradients, clip_norm=2.0)  # rarely",
+                "+gradients, norm = tf.clip_by_global_norm(gradients, clip_norm=optimizer.scale_loss(2.0))  # rarely",
+                "+norm /= optimizer.scale_loss(1.0)",
             ],
         ),
     ],
@@ -249,3 +265,35 @@ def test_nothing_is_written_where_another_optimizer_has_the_name(tmp_path: Path)
         "gradients = tape.gradient(loss, weights)\n"
     )
     assert change(tmp_path, "3", HEAD + SCALING + loop + APPLY) == []
+
+
+HELPER = """\
+def grad(net, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(net(y))
+    return tape.gradient(loss, net.trainable_variables)
+
+
+def main():
+    optimizer = keras.optimizers.SGD(0.1)
+    for _ in range(2):
+        gradients = grad(model, x)
+        {apply}
+    {more}
+
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "written"),
+    [("print('done')", True), ("print(grad)", False), ("grad(*[model, x])", False)],
+)
+def test_a_function_is_given_the_optimizer_where_all_its_calls_are_known(
+    more: str, written: bool, tmp_path: Path
+) -> None:
+    text = HEAD + HELPER.format(apply=APPLY.strip().replace("weights", "model.trainable_variables"), more=more)
+    after = rewritten(tmp_path, "3", unsafe=True, train=text)["train"]
+    assert ("def grad(net, y, optimizer):" in after and "grad(model, x, optimizer)" in after) == written
+    assert (after != text) == written
