@@ -86,9 +86,9 @@ How the fix changes the program
 The optimizer is wrapped where it is made, and the loss is scaled as for MP202 in every loop that it is used in; a
 `minimize` of Keras 2 and a loss that already goes through `scale_loss` need the wrapping only. Under float32 nothing
 changes, bit for bit: the scale is a power of two. The state of a wrapped optimizer has another structure, so the fix
-is unsafe where the program saves or restores something that may hold it, or reads what a LossScaleOptimizer does not
-pass on, and it is only shown where the optimizer is also given gradients of which it is not known what loss they
-belong to.
+is unsafe where the program saves or restores something that may hold it; so it is where the program reads what a
+LossScaleOptimizer does not pass on, and where a function needs one more parameter. It is only shown where the
+optimizer is also given gradients of which it is not known what loss they belong to.
 
 References
 ----------

@@ -104,12 +104,14 @@ step(tf.zeros((4, 16)), tf.zeros((4, 8)))
 How the fix changes the program
 -------------------------------
 The scaled loss gets a name of its own, behind the statement that binds the loss and inside the tape, and the gradient
-is taken of it: what is logged and returned stays the loss. Keras 2 also gets `get_unscaled_gradients` behind the
-gradient; where `compile` has made the optimizer, and it is a plain one without the policy, gradient and application
-become `optimizer.minimize(loss, variables, tape=tape)`, which does all of this where it is needed, or, where the
-gradients are used for more, stand under `isinstance(optimizer, LossScaleOptimizer)`. Where loss and optimizer are not
-at hand in one function, nothing is written. Under `mixed_float16` the program learns as it should; under float32
-nothing changes, bit for bit, as long as no gradient is so large that 32768 times that is infinite.
+is taken of it: what is logged and returned stays the loss. In Keras 3 the gradients stay scaled until they are
+applied, so what they are clipped to is scaled as well. Keras 2 also gets `get_unscaled_gradients` behind the gradient;
+where `compile` has made the optimizer, which is a plain one without the policy, gradient and application become
+`optimizer.minimize(loss, variables, tape=tape)`, which does all of this where it is needed, or, where the gradients
+are used for more, stand under `isinstance(optimizer, LossScaleOptimizer)`. A function that takes the gradient and does
+not know the optimizer gets it as one more parameter, where all its calls are known: that is unsafe, since others may
+call it. Under `mixed_float16` the program learns as it should. Under float32 nothing changes where `compile` decides
+whether the loss is scaled; a loop whose optimizer scales in any case is mended there, too.
 
 References
 ----------
@@ -131,7 +133,7 @@ class UnscaledLoss(Rule):
     code = "MP202"
     name = "unscaled-loss"
     severity = Severity.ERROR
-    fixes = (Applicability.SAFE,)
+    fixes = (Applicability.SAFE, Applicability.UNSAFE)
 
     def check(self, world: World) -> Iterator[Fault]:
         """Each gradient of a loss that nobody scales, for an optimizer that counts on it."""

@@ -11,11 +11,12 @@ from mplint.codemods import calls, layout, variables
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.scaling import SCALES, into_tape, optimizer_at
 from mplint.codemods.tapes import Taken
+from mplint.codemods.variables import Spot
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
 from mplint.interpreter.scaling import Factor
-from mplint.interpreter.values import Place, Scaling
+from mplint.interpreter.values import Made, Place, Scaling
 from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
 
@@ -88,7 +89,7 @@ class ScaleTerms(Rewrite):
         mixed, factors = self.step.course.mixed, self.step.course.factors
         if mixed is None or mixed.place is None or not factors or factors[0].optimizer is None:
             return None
-        optimizer = _scaler(self.world, factors[0], mixed.place)
+        optimizer = _scaler(self.world, factors[0], mixed)
         terms = _terms(mixed.place.node, len(mixed.operands))
         lacking = self.world.once(Loops).not_scaled_alike(mixed)
         if optimizer is None or not terms or not lacking or len(lacking) == len(terms):
@@ -113,14 +114,17 @@ class ScaleTerms(Rewrite):
         return Fix("Scale all terms of the loss", Applicability.SAFE, tuple(edits))
 
 
-def _scaler(world: World, factor: Factor, at: Place) -> str | None:
-    """How the optimizer of a factor is written at `at`."""
+def _scaler(world: World, factor: Factor, mixed: Made) -> str | None:
+    """How the optimizer of a factor is written where something is `mixed`."""
     call, made = factor.made.place, factor.made
     if call is None or made.context is None or factor.optimizer is None or made.kind != "scaled":
         return None
+    if mixed.place is None or mixed.context is None:
+        return None
     if not isinstance(call.node, cst.Call) or not isinstance(call.node.func, cst.Attribute):
         return None
-    return variables.written_at(world, factor.optimizer, call.node.func.value, call, made.context, at)
+    scaled, at = Spot(call, made.context), Spot(mixed.place, mixed.context)
+    return variables.written_at(world, factor.optimizer, call.node.func.value, scaled, at)
 
 
 def _terms(node: cst.CSTNode, number: int) -> list[cst.BaseExpression]:
@@ -219,7 +223,7 @@ class ScaleInner(Rewrite):
         taken, place = Taken.of(self.inner), self.inner.place
         if taken is None or place is None:
             return None
-        optimizer = optimizer_at(self.world, self.step, place)
+        optimizer = optimizer_at(self.world, self.step, self.inner)
         sources = calls.argument_at(taken.call, "sources", 1)
         generation = self.world.generation
         if optimizer is None or sources is None or not self._is_scaling(evidence):
@@ -257,7 +261,7 @@ def _unscaled(taken: Taken, optimizer: str, several: bool) -> list[Edit]:
 def _divided(taken: Taken, optimizer: str, several: bool) -> list[Edit]:
     scale = f"{optimizer}.{SCALES['3']}(1.0)"
     if several:
-        name = variables.free(taken.source, taken.call, "gradient")
+        name = variables.free(taken.source, taken.call, "each")
         return _around(taken, f"[{name} / {scale} for {name} in ", "]")
     if isinstance(taken.source.parent(taken.call), (cst.Assign, cst.Arg)):
         return _around(taken, "", f" / {scale}")

@@ -12,6 +12,7 @@ import libcst as cst
 from mplint.codemods import calls, layout, names, variables
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.codemods.tapes import Taken
+from mplint.codemods.variables import Spot
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.keras import optimizers
@@ -45,8 +46,8 @@ class ScaleLoss(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """Inside the tape; in Keras 2 the gradients are unscaled behind it."""
-        edits = _scaled(evidence, self.world, self.step, frozenset())
-        return Fix("Scale the loss", Applicability.SAFE, tuple(edits)) if edits else None
+        scaled = _scaled(evidence, self.world, self.step, frozenset())
+        return Fix("Scale the loss", scaled.applicability, scaled.edits) if scaled is not None else None
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class AddLossScaling(Rewrite):
         worlds = [world for world in evidence.worlds if world.generation == self.world.generation]
         made, steps = _connected(worlds, self.step)
         edits: list[Edit] = []
+        handed_on = False
         for place in made:
             around = wrapped(self.world, place)
             if around is None or any(_is_wrapped(world, place) for world in worlds):
@@ -72,7 +74,8 @@ class AddLossScaling(Rewrite):
             scaled = _scaled(evidence, world, step, made.keys())
             if scaled is None:
                 return None
-            edits += scaled
+            edits += scaled.edits
+            handed_on = handed_on or scaled.applicability is Applicability.UNSAFE
         what, whole = "Wrap the optimizer and scale the loss", tuple(dict.fromkeys(edits))
         unseen = next((place for world in worlds for place in _unseen(world, made.keys())), None)
         if unseen is not None:
@@ -81,7 +84,7 @@ class AddLossScaling(Rewrite):
             )
         kept = any(evidence.mentions(place.source.path, _KEPT) for place in made)
         own = self.world.generation == "3" and any(evidence.mentions(place.source.path, _OWN) for place in made)
-        return Fix(what, Applicability.UNSAFE if kept or own else Applicability.SAFE, whole)
+        return Fix(what, Applicability.UNSAFE if kept or own or handed_on else Applicability.SAFE, whole)
 
 
 def _connected(worlds: Sequence[World], first: Step) -> tuple[dict[Place, None], list[tuple[World, Step]]]:
@@ -144,45 +147,130 @@ def _behind(made: Made) -> Iterator[Made]:
 # -- one loop
 
 
-def optimizer_at(world: World, step: Step, at: Place) -> str | None:
-    """How the optimizer of a step is written in the function of `at`."""
-    call = step.event.place.node
+def optimizer_at(world: World, step: Step, made: Made) -> str | None:
+    """How the optimizer of a step is written in the function in which something is `made`."""
+    at, context = made.place, made.context
+    return _optimizer(world, step, Spot(at, context)) if at is not None and context is not None else None
+
+
+def _optimizer(world: World, step: Step, at: Spot) -> str | None:
+    call, source = step.event.place.node, at.source
     if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
         return None
-    receiver, source = call.func.value, at.source
-    found = variables.written_at(world, step.optimizer, receiver, step.event.place, step.event.context, at)
+    applied = Spot(step.event.place, step.event.context)
+    found = variables.written_at(world, step.optimizer, call.func.value, applied, at)
     if found is None:
         return None
-    is_near = step.event.place.source is source and variables.function_of(source, call) is variables.function_of(
-        source, at.node
+    is_near = applied.source is source and variables.function_of(source, call) is variables.function_of(
+        source, at.place.node
     )
-    start, end = source.span(at.node).start, source.span(call).start if is_near else 0
+    start, end = source.span(at.place.node).start, source.span(call).start if is_near else 0
     return None if variables.is_bound_between(source, found, start, end) else found
 
 
-def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Place]) -> list[Edit] | None:
-    """The edits that scale the loss of a step; `wrapped` are the optimizers that will be LossScaleOptimizers."""
-    taken = Taken.of(step.gradient)
-    place = step.gradient.place
+@dataclass(frozen=True)
+class _Scaled:
+    """A loss that is scaled."""
+
+    edits: tuple[Edit, ...]
+    applicability: Applicability = Applicability.SAFE
+
+
+def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Place]) -> _Scaled | None:
+    """The loss of a step scaled; `wrapped` are the optimizers that will be LossScaleOptimizers."""
+    taken, place = Taken.of(step.gradient), step.gradient.place
     if taken is None or place is None:
         return None
     alike = _alike(evidence, place, world.generation)
-    ways = {optimizer_at(other, one, place) for other, one in alike}
-    optimizer = ways.pop() if len(ways) == 1 else None
-    if optimizer is None or any(one.course.factors for _, one in alike):
+    if any(one.course.factors for _, one in alike):
         return None
-    source, generation = taken.source, world.generation
-    is_scaling = all(optimizers.scales(one.optimizer) or one.optimizer.address.place in wrapped for _, one in alike)
+    ways = {optimizer_at(other, one, one.gradient) for other, one in alike}
+    optimizer = ways.pop() if len(ways) == 1 else None
+    handed = None
+    if optimizer is None:
+        handed = _hand_on(evidence, taken, alike)
+        if handed is None:
+            return None
+        optimizer = handed.name
+    source = taken.source
     if variables.is_bound_between(
         source, optimizer, source.span(taken.block.body).start, source.span(taken.call).start
     ):
         return None
-    if generation == "3":
+    is_scaling = all(optimizers.scales(one.optimizer) or one.optimizer.address.place in wrapped for _, one in alike)
+    edits = _written(world, step, taken, optimizer, alike, is_scaling and not _is_by_compile(alike))
+    if edits is None:
+        return None
+    if handed is None:
+        return _Scaled(tuple(edits))
+    return _Scaled((*edits, *handed.edits), Applicability.UNSAFE)
+
+
+def _written(
+    world: World, step: Step, taken: Taken, optimizer: str, alike: Sequence[tuple[World, Step]], is_scaling: bool
+) -> list[Edit] | None:
+    if world.generation == "3":
         scaled, limits = into_tape(taken, optimizer, "3", None), _limits(alike)
         return [*scaled, *limits] if scaled is not None and limits is not None else None
-    if is_scaling and not _is_by_compile(alike):
+    if is_scaling:
         return _pair(taken, optimizer, None)
     return _minimized(taken, optimizer, step) or _guarded(world, taken, optimizer)
+
+
+@dataclass(frozen=True)
+class _Handed:
+    """A parameter for the optimizer, and what calls give for it."""
+
+    name: str
+    edits: tuple[Edit, ...]
+
+
+def _hand_on(evidence: Evidence, taken: Taken, alike: Sequence[tuple[World, Step]]) -> _Handed | None:
+    """Give the function that takes the gradient its optimizer, which its callers have.
+
+    Where each of its calls is known, and nothing else names it.
+    """
+    source, function = taken.source, variables.function_of(taken.source, taken.call)
+    if not isinstance(function, cst.FunctionDef) or not _takes_one_more(function):
+        return None
+    name = function.name.value
+    sites: dict[Place, str] = {}
+    for world, step in alike:
+        context = step.gradient.context
+        site = next(variables.callers(context), None) if context is not None else None
+        found = _optimizer(world, step, site) if site is not None and _calls(site.place.node, name) else None
+        if site is None or found is None or sites.setdefault(site.place, found) != found:
+            return None
+    others = {place.source.path for place in sites if place.source is not source}
+    named = evidence.count(source.path, re.compile(rb"\b%s\b" % re.escape(name.encode())))
+    words = {text.rpartition(".")[2] for text in sites.values()}
+    if named not in (1 + len(sites), 1 + len(sites) + len(others)) or len(words) != 1:
+        return None
+    word = words.pop()
+    given = variables.free(source, taken.call, word if word.isidentifier() else "optimizer")
+    parameters = function.params.params
+    at = source.span(parameters[-1]).end if parameters else source.text.index("(", source.span(function.name).end) + 1
+    edits = [Edit(source.path, Span(at, at), f", {given}" if parameters else given)]
+    for place, text in sites.items():
+        if isinstance(place.node, cst.Call):
+            is_keyword = any(arg.keyword is not None for arg in place.node.args)
+            edits.append(calls.added(place.source, place.node, [f"{given}={text}" if is_keyword else text]))
+    return _Handed(given, tuple(edits))
+
+
+def _takes_one_more(function: cst.FunctionDef) -> bool:
+    """Whether one more parameter can stand behind those of a function."""
+    params = function.params
+    plain = not isinstance(params.star_arg, cst.Param) and not params.kwonly_params and params.star_kwarg is None
+    bare = all(isinstance(one.decorator, (cst.Name, cst.Attribute)) for one in function.decorators)
+    return plain and bare and not any(param.default is not None for param in params.params)
+
+
+def _calls(call: cst.CSTNode, name: str) -> bool:
+    """Whether a call is one of a function by its name, with each argument written out."""
+    if not isinstance(call, cst.Call) or any(arg.star for arg in call.args):
+        return False
+    return dotted(call.func).rpartition(".")[2] == name
 
 
 def _alike(evidence: Evidence, place: Place, generation: str) -> list[tuple[World, Step]]:
@@ -231,7 +319,7 @@ def _limits(alike: Sequence[tuple[World, Step]]) -> list[Edit] | None:
             if made.place is None or not isinstance(made.place.node, cst.Call):
                 return None
             source, call = made.place.source, made.place.node
-            optimizer = optimizer_at(world, step, made.place)
+            optimizer = optimizer_at(world, step, made)
             last = 1 if made.by.endswith("norm") else 2
             limits = [
                 arg.value
@@ -243,7 +331,29 @@ def _limits(alike: Sequence[tuple[World, Step]]) -> list[Edit] | None:
             for limit in limits:
                 written = f"{optimizer}.{SCALES['3']}({layout.code(source, limit)})"
                 edits[Edit(source.path, source.span(limit, parentheses=True), written)] = None
+            norm = _unscaled_norm(source, call, optimizer)
+            if norm is not None:
+                edits[norm] = None
     return list(edits)
+
+
+def _unscaled_norm(source: SourceFile, call: cst.Call, optimizer: str) -> Edit | None:
+    """`gradients, norm = tf.clip_by_global_norm(…)`: the norm, where it is used, as it would be without the scale."""
+    statement = source.parent(call)
+    match statement:
+        case cst.Assign(
+            targets=[cst.AssignTarget(target=cst.Tuple(elements=[_, cst.Element(value=cst.Name() as norm)]))]
+        ):
+            pass
+        case _:
+            return None
+    used = variables.number_of_uses(variables.function_of(source, call), norm.value)
+    if used < 2 or norm.value.startswith("_") or layout.own_line(source, statement) is None:
+        return None
+    span = source.span(statement)
+    at = layout.line_end(source, span.end)
+    line = layout.newline(source, at) + layout.indentation(source, span.start)
+    return Edit(source.path, Span(at, at), f"{line}{norm.value} /= {optimizer}.{SCALES['3']}(1.0)")
 
 
 def _pair(taken: Taken, optimizer: str, guard: str | None) -> list[Edit] | None:

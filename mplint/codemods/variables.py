@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import libcst as cst
@@ -29,7 +30,7 @@ def is_plain(node: cst.CSTNode) -> bool:
         case cst.Attribute(value=value):
             return is_plain(value)
         case cst.Subscript(value=value, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
-            return is_plain(value) and isinstance(index, (cst.SimpleString, cst.Integer))
+            return is_plain(value) and isinstance(index, (cst.SimpleString, cst.Integer, cst.Name))
         case _:
             return False
 
@@ -39,6 +40,17 @@ def root(node: cst.CSTNode) -> str:
     while isinstance(node, (cst.Attribute, cst.Subscript)):
         node = node.value
     return node.value if isinstance(node, cst.Name) else ""
+
+
+def variables_in(node: cst.CSTNode) -> Iterator[str]:
+    """The variables that a plain expression reads."""
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
+            index = node.slice[0].slice.value
+            yield from [index.value] if isinstance(index, cst.Name) else []
+        node = node.value
+    if isinstance(node, cst.Name):
+        yield node.value
 
 
 def function_of(source: SourceFile, node: cst.CSTNode) -> Scope:
@@ -59,28 +71,66 @@ def scope_of(source: SourceFile, node: cst.CSTNode, name: str) -> Scope:
     return scope
 
 
-def written_at(
-    world: World, value: Instance, expression: cst.BaseExpression, place: Place, context: Context, at: Place
-) -> str | None:
-    """How `value`, that is `expression` in the function of `place`, is written in the function of `at`.
+@dataclass(frozen=True)
+class Spot:
+    """A place of the program, and the context in which it was come to: what a parameter is there, its caller says."""
 
-    `context` is the one in which the expression was evaluated: what a parameter is, its caller says.
-    """
-    source, name = place.source, root(expression)
-    if not is_plain(expression) or not name:
+    place: Place
+    context: Context
+
+    @property
+    def source(self) -> SourceFile:
+        """The file."""
+        return self.place.source
+
+
+def written_at(world: World, value: Instance, expression: cst.BaseExpression, evaluated: Spot, at: Spot) -> str | None:
+    """How `value`, that is the plain `expression` where it was `evaluated`, is written in the function of `at`."""
+    if not is_plain(expression) or not root(expression):
         return None
-    if source is at.source and _is_same(source, expression, at.node, name):
+    return (
+        _above(world, value, expression, evaluated, at)
+        or _global(world, value, at.place)
+        or _below(world, value, expression, evaluated, at)
+    )
+
+
+def _above(world: World, value: Instance, expression: cst.BaseExpression, evaluated: Spot, at: Spot) -> str | None:
+    """The same variable, or what was given for it in a call that leads to `evaluated`."""
+    source, (*indices, name) = evaluated.source, variables_in(expression)
+    if source is at.source and all(_is_same(source, expression, at.place.node, one) for one in (*indices, name)):
         return layout.code(source, expression)
+    if indices:
+        return None
     scope = scope_of(source, expression, name)
-    if isinstance(scope, cst.FunctionDef):
-        for site, outer in _callers(context):
-            given = _argument(source, scope, name, site.node)
-            if given is None or not is_plain(given):
-                continue
-            rest = layout.code(source, expression)[len(name) :]
-            found = written_at(world, value, given, site, outer, at)
-            return f"{found}{rest}" if found is not None else None
-    return _global(world, value, at)
+    for site in callers(evaluated.context) if isinstance(scope, cst.FunctionDef) else ():
+        given = _argument(source, scope, name, site.place.node) if isinstance(scope, cst.FunctionDef) else None
+        if given is not None and is_plain(given):
+            found = written_at(world, value, given, site, at)
+            return f"{found}{layout.code(source, expression)[len(name) :]}" if found is not None else None
+    return None
+
+
+def _below(world: World, value: Instance, expression: cst.BaseExpression, evaluated: Spot, at: Spot) -> str | None:
+    """The parameter that a call which leads to `at` gives it for."""
+    function = function_of(at.source, at.place.node)
+    if not isinstance(function, cst.FunctionDef):
+        return None
+    for site in callers(at.context):
+        given = {
+            parameter.name: _argument(at.source, function, parameter.name, site.place.node)
+            for parameter in FunctionCode(function, at.source, "").parameters
+        }
+        written = {name: layout.code(site.source, arg) for name, arg in given.items() if arg is not None}
+        if not written:
+            continue
+        found = written_at(world, value, expression, evaluated, site)
+        for name, text in written.items() if found is not None else ():
+            is_it = found is not None and (found == text or found.startswith(f"{text}."))
+            if found is not None and is_it and not binds(function.body, name):
+                return f"{name}{found[len(text) :]}"
+        return None
+    return None
 
 
 def _is_same(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode, name: str) -> bool:
@@ -94,12 +144,12 @@ def _is_same(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode, name: str
     return owner is not None and owner is source.enclosing(there, cst.ClassDef)
 
 
-def _callers(context: Context) -> Iterator[tuple[Place, Context]]:
-    """The calls that lead to `context`, the innermost first, and the contexts that they were made in."""
+def callers(context: Context) -> Iterator[Spot]:
+    """The calls that lead to `context`, the innermost first."""
     here: Context | None = context
     while here is not None and here.parent is not None:
         if here.site is not None and isinstance(here.site.node, cst.Call):
-            yield here.site, here.parent
+            yield Spot(here.site, here.parent)
         here = here.parent
 
 
@@ -129,16 +179,12 @@ def _global(world: World, value: Instance, at: Place) -> str | None:
 
 def is_bound_between(source: SourceFile, expression: str, start: int, end: int) -> bool:
     """Whether a statement between two offsets gives a part of the plain `expression` another value."""
-    name = expression.partition(".")[0].partition("[")[0]
+    read = set(variables_in(cst.parse_expression(expression)))
     for target in targets(source.module):
         if not start < source.span(target).start < end:
             continue
         written = layout.code(source, target)
-        if (
-            name in target_names(target)
-            or expression == written
-            or expression.startswith((f"{written}.", f"{written}["))
-        ):
+        if read & set(target_names(target)) or f"{expression}.".startswith((f"{written}.", f"{written}[")):
             return True
     return False
 

@@ -252,13 +252,11 @@ class Loops:
         for step in self.steps:
             if not optimizers.scales(step.optimizer):
                 continue
-            own = [factor for factor in step.course.factors if factor.optimizer == step.optimizer]
-            times = [factor for factor in own if factor.power > 0]
+            left = len(times) - sum(1 for factor in step.course.factors if factor.power < 0)
             at = step.event.place if step.is_minimize else times[-1].place if len(times) > 1 else None
-            # whoever applies them does not unscale in Keras 2, but `minimize` scales, too
-            left = len(times) - (len(own) - len(times)) + step.is_minimize
-            allowed = 0 if self._world.generation == "2" and not step.is_minimize else 1
-            if times and at is not None and left > allowed:
+            # Keras 3 takes one out when it applies them; in Keras 2 the program has to do that
+            undone = self._world.generation == "3" and not step.is_minimize
+            if at is not None and left > undone:
                 yield step, at
 
     def scaled_outside(self) -> Iterator[tuple[Step, Place]]:

@@ -609,7 +609,7 @@ class Machine:
             self.record(Opened(model))
 
     def parts(self, value: Value, seen: set[object] | None = None) -> Iterator[Value]:
-        """`value` and the values that it holds in containers."""
+        """`value` and the values that it holds in containers, in their order."""
         seen = set() if seen is None else seen
         stack = [value]
         while stack:
@@ -620,18 +620,18 @@ class Machine:
             yield here
             match here:
                 case Choice():
-                    stack.extend(here.options)
+                    stack.extend(reversed(here.options))
                 case Tuple():
-                    stack.extend(here.items)
                     if here.rest:
                         stack.append(here.rest)
+                    stack.extend(reversed(here.items))
                 case List():
                     stack.append(self.items(here))
                 case Dict():
                     entries = self.entries(here)
-                    stack.extend(held for _, held in entries.pairs)
                     if entries.rest:
                         stack.append(entries.rest)
+                    stack.extend(held for _, held in reversed(entries.pairs))
                 case Partial():
                     stack.extend(here.args)
                     stack.extend(held for _, held in here.keywords)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 
-_UNKNOWN: Final = frozenset({"name", "losses", "non_trainable_variables", "non_trainable_weights"})
+_UNKNOWN: Final = frozenset({"name", "non_trainable_variables", "non_trainable_weights"})
 """Attributes of layers and models that are no methods, and of which nothing is known."""
 _VARIABLES: Final = frozenset({"variables", "trainable_variables", "weights", "trainable_weights"})
 _KEPT: Final = frozenset({"activation", "use_bias"})
@@ -67,12 +67,20 @@ def attribute(m: Machine, value: Instance, name: str, place: Place) -> Value:
                     return _variables_of(m, value, info, place)
                 if name == "optimizer":
                     return optimizers.of_model(m, value)
+                if name == "losses":
+                    return _losses_of(m, value, place)
                 if name in _UNKNOWN:
                     return UNKNOWN
                 kept = layers.kept_argument(info, name, m.generation) if name in _KEPT else None
                 if kept is not None:
                     return kept
     return Bound(value, ApiMethod(name))
+
+
+def _losses_of(m: Machine, value: Instance, place: Place) -> Value:
+    """What the regularizers of a layer or model give, and `add_loss` was given: any number of terms of a loss."""
+    made = Made("variable", place, m.context, by="keras.Layer.losses", layer=value)
+    return m.new_list(place, Tuple((), Tensor(None, made, False)))
 
 
 def _weights(m: Machine, layer: Instance, info: LayerInfo) -> Value:
