@@ -116,12 +116,12 @@ def _retired(name: Api) -> Retired | None:
 
 def _is_of_its_time(world: World, place: Place, name: Retired) -> bool:
     """Whether the project asks for a release that has the name, and not yet what replaces it."""
-    return name.was_there and world.runs_before(place.source.path, keras_api.STABLE_SINCE)
+    return name.was_there and world.machine.program.runs_before(place.source.path, keras_api.STABLE_SINCE)
 
 
 def is_deprecated(world: World, at: Place) -> bool:
     """Whether the project asks for a release that still has the old names."""
-    return world.runs_before(at.source.path, keras_api.GONE_SINCE)
+    return world.machine.program.runs_before(at.source.path, keras_api.GONE_SINCE)
 
 
 def old_arguments(world: World) -> tuple[OldArgument, ...]:
@@ -135,7 +135,7 @@ def _old_arguments(world: World) -> tuple[OldArgument, ...]:
         if not isinstance(event, LibraryCalled) or not isinstance(event.place.node, cst.Call):
             continue
         value = _loss_scale(event, world.generation)
-        if value is None or world.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
+        if value is None or world.machine.program.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
             continue
         old = keras_api.retired(event.callee.spelled or event.callee.path)
         if old is not None and not _is_written_out(world, event.place.node.func):
@@ -215,7 +215,7 @@ def graph_rewrites(world: World) -> Iterator[Rewriting]:
         if not isinstance(event, LibraryCalled) or not keras_api.is_graph_rewrite(event.callee.path):
             continue
         gone = not keras_api.generations(event.callee.spelled or event.callee.path)
-        if gone and world.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
+        if gone and world.machine.program.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
             continue
         optimizer = event.arguments.get("opt", 0)
         if gone or _is_refused(optimizer):
@@ -247,7 +247,7 @@ _OPTION: Final = "auto_mixed_precision"
 
 def half_options(world: World) -> Iterator[HalfOption]:
     """The options of TensorFlow's graph optimizer, and variables of the environment, that switch half precision on."""
-    beside = any(isinstance(event, PolicySet) and event.policy.name in HALF_POLICIES for event in world.trace.events)
+    beside = any(policy.name in HALF_POLICIES for policy in world.policies)
     for event in world.trace.events:
         if isinstance(event, EnvironmentSet) and _is_on(world, event.value):
             yield HalfOption(event.place, event.name, event.place, beside)
@@ -288,9 +288,12 @@ def other_names(world: World, generation: str) -> Iterator[OtherName]:
             yield OtherName(event.place, spelled, event.name.path)
 
 
-def _generation(world: World, spelled: str) -> str:
-    """The generation of the copy of Keras that a name is written from."""
-    return "2" if copy_of(spelled) == "tf_keras" else world.generation
+def _generation(world: World, spelled: str) -> str | None:
+    """The generation of the copy of Keras that a name is written from; None where that may be either."""
+    copy = copy_of(spelled)
+    if copy == "keras" and world.generation == "2" and world.machine.program.has_several_kerases:
+        return None  # beside tf_keras it may be either
+    return "2" if copy == "tf_keras" else world.generation
 
 
 def optimizer_uses(world: World, generation: str) -> tuple[OptimizerUse, ...]:
@@ -314,7 +317,11 @@ def called_scales(world: World) -> Iterator[OptimizerUse]:
     for event in world.trace.events:
         if isinstance(event, OptimizerUsed) and event.name == "loss_scale":
             use = _use(world, event)
-            if use.scales and use.called and not world.runs_before(use.at.source.path, keras_api.STABLE_SINCE):
+            if (
+                use.scales
+                and use.called
+                and not world.machine.program.runs_before(use.at.source.path, keras_api.STABLE_SINCE)
+            ):
                 yield use
 
 
