@@ -18,7 +18,7 @@ from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.rewrite import Rewrite, Together
-from mplint.codemods.scale_arguments import ScaleOfToday
+from mplint.codemods.scale_arguments import ScaleOfToday, WithoutDynamic
 from mplint.codemods.scale_calls import (
     AlwaysDynamic,
     AppliedByKeras2,
@@ -37,6 +37,7 @@ from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.outdated import (
     OptimizerUse,
     called_scales,
+    dynamics,
     graph_rewrites,
     half_options,
     is_deprecated,
@@ -142,9 +143,11 @@ __all__ = [
     "Syntax",
     "Together",
     "Unused",
+    "WithoutDynamic",
     "WithoutOption",
     "World",
     "called_scales",
+    "dynamics",
     "faulty_ends",
     "graph_rewrites",
     "half_options",

@@ -178,6 +178,24 @@ def _loss_scale(event: LibraryCalled, generation: str) -> Value | None:
     return second if all(_is_scale(option, generation) for option in options(second)) else None
 
 
+@dataclass(frozen=True)
+class Dynamic:
+    """`dynamic=` in the call at `at` of a LossScaleOptimizer of Keras 3, whose scale always is."""
+
+    at: Place
+    value: Value
+
+
+def dynamics(world: World) -> Iterator[Dynamic]:
+    """The LossScaleOptimizers of Keras 3 that are told whether their scale is dynamic."""
+    for event in world.trace.events:
+        if not isinstance(event, LibraryCalled) or event.callee.path != LOSS_SCALE:
+            continue
+        given = event.arguments.get("dynamic")
+        if given is not None and _generation(world, event.callee.spelled or "keras") == "3":
+            yield Dynamic(event.place, given)
+
+
 def _is_scale(value: Value, generation: str) -> bool:
     """Whether a second argument is a scale as it was given once: 'dynamic', an object, in Keras 2 a number."""
     match value:
@@ -314,15 +332,15 @@ def optimizer_uses(world: World, generation: str) -> tuple[OptimizerUse, ...]:
 
 def called_scales(world: World) -> Iterator[OptimizerUse]:
     """`optimizer.loss_scale()`: it has been no function for long."""
+    found: dict[Place, OptimizerUse] = {}
     for event in world.trace.events:
         if isinstance(event, OptimizerUsed) and event.name == "loss_scale":
             use = _use(world, event)
-            if (
-                use.scales
-                and use.called
-                and not world.machine.program.runs_before(use.at.source.path, keras_api.STABLE_SINCE)
-            ):
-                yield use
+            found.setdefault(use.at, use)
+    for use in found.values():
+        before = world.machine.program.runs_before(use.at.source.path, keras_api.STABLE_SINCE)
+        if use.scales and use.called and not before:
+            yield use
 
 
 def _use(world: World, event: OptimizerUsed) -> OptimizerUse:
