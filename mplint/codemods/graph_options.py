@@ -14,6 +14,7 @@ from mplint.codemods.setters import setter_in
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
+from mplint.keras_api import Copy
 
 _POLICY: Final = "mixed_float16"
 
@@ -62,6 +63,8 @@ class PolicyInstead(Rewrite):
     world: World
     at: Place
     has_policy: bool
+    copy: Copy
+    """The copy of Keras in which the policy is to be set."""
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """The optimizer as it is, and a policy in front of the statement, unless one is set."""
@@ -71,7 +74,7 @@ class PolicyInstead(Rewrite):
         given = calls.argument_at(call, "opt", 0)
         if given is None or given.star:
             return None
-        setter = ("", ()) if self.has_policy else setter_in(self.world, source, "tensorflow.keras")
+        setter = ("", ()) if self.has_policy else setter_in(self.world, source, self.copy)
         if setter is None:
             return None
         text, edits = setter

@@ -22,7 +22,7 @@ from mplint.interpreter.values import (
     options,
 )
 from mplint.interpreter.world import World
-from mplint.keras_api import Kind, Retired, copy_of
+from mplint.keras_api import Copy, Kind, Retired, copy_of
 from mplint.keras_api.optimizers import LOSS_SCALE, has_member, scales_losses
 
 
@@ -222,6 +222,8 @@ class Rewriting:
     """Whether the project asks for a release that still has it."""
     has_policy: bool
     """Whether a half-precision policy is set, too."""
+    copy: Copy
+    """The copy of Keras that the optimizer is of."""
 
 
 def graph_rewrites(world: World) -> Iterator[Rewriting]:
@@ -237,7 +239,10 @@ def graph_rewrites(world: World) -> Iterator[Rewriting]:
             continue
         optimizer = event.arguments.get("opt", 0)
         if gone or _is_refused(optimizer):
-            yield Rewriting(event.place, gone, gone and is_deprecated(world, event.place), has_policy)
+            deprecated = gone and is_deprecated(world, event.place)
+            cls = optimizer.cls if isinstance(optimizer, Instance) else None
+            copy = copy_of(cls.spelled) if isinstance(cls, Api) and cls.spelled else "tensorflow.keras"
+            yield Rewriting(event.place, gone, deprecated, has_policy, copy)
 
 
 def _is_refused(optimizer: Value | None) -> bool:
