@@ -24,7 +24,7 @@ from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.reports import ShowUnscaled
 from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
 from mplint.codemods.rewrite import Rewrite, Together
-from mplint.codemods.scale_arguments import ScaleOfToday
+from mplint.codemods.scale_arguments import ScaleOfToday, WithoutDynamic
 from mplint.codemods.scale_calls import (
     AlwaysDynamic,
     AppliedByKeras2,
@@ -49,6 +49,7 @@ from mplint.interpreter.outdated import (
     OptimizerUse,
     attributes_of_text,
     called_scales,
+    dynamics,
     graph_rewrites,
     half_options,
     is_deprecated,
@@ -170,11 +171,13 @@ __all__ = [
     "Unused",
     "Unwrap",
     "UseUnscaled",
+    "WithoutDynamic",
     "WithoutOption",
     "World",
     "WrapOnce",
     "attributes_of_text",
     "called_scales",
+    "dynamics",
     "faulty_ends",
     "graph_rewrites",
     "half_options",

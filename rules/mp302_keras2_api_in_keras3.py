@@ -3,9 +3,10 @@
 What it does
 ------------
 Reports what optimizers of Keras 2 had and those of Keras 3 have not: `get_scaled_loss`, `get_unscaled_gradients`,
-`minimize`, the attributes `loss_scale` and `dynamic`, and the optimizers in `keras.optimizers.legacy`. The object
-must be known to be an optimizer of Keras: a class of the program's own that has such methods is not reported, nor is
-code behind `hasattr(optimizer, "get_scaled_loss")` or a check of the version.
+`minimize`, the attributes `loss_scale` and `dynamic`, `LossScaleOptimizer(optimizer, dynamic=…)`, and the optimizers
+in `keras.optimizers.legacy`. The object must be known to be an optimizer of Keras: a class of the program's own that
+has such methods is not reported, nor is code behind `hasattr(optimizer, "get_scaled_loss")` or a check of the
+version.
 
 And the name of a dtype, as in `print(x.dtype.name)`, by which the guide shows what a layer computes in: the dtype of a
 symbolic tensor and of a layer's variable is a string in Keras 3, and has no name. That of TensorFlow's own tensors has.
@@ -126,8 +127,10 @@ from mplint.api import (
     ScaledByKeras3,
     ScaleRead,
     Severity,
+    WithoutDynamic,
     World,
     attributes_of_text,
+    dynamics,
     optimizer_uses,
     other_names,
 )
@@ -162,6 +165,14 @@ class Keras2ApiInKeras3(Rule):
                 Severity.ERROR,
                 f"{says}: {instead}" if instead is not None else says,
                 rewrite=_rewrite(world, use),
+            )
+        for told in dynamics(world):
+            yield Fault(
+                told.at,
+                Severity.ERROR,
+                "LossScaleOptimizer of Keras 3 takes no `dynamic`: its scale always is; an optimizer with "
+                "`loss_scale_factor` has a fixed one",
+                rewrite=WithoutDynamic(told.at, told.value),
             )
         for other in other_names(world, "3"):
             yield Fault(

@@ -86,5 +86,5 @@ class GraphRewrite(Rule):
                 found.at,
                 Severity.WARNING if found.deprecated else Severity.ERROR,
                 f"{why}: {instead}",
-                rewrite=PolicyInstead(world, found.at, found.has_policy),
+                rewrite=PolicyInstead(world, found.at, found.has_policy, found.copy),
             )

@@ -14,7 +14,7 @@ from mplint.codemods.scaling import SCALES, optimizer_at, wrapped
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.loops import FixedScale, Loops, Step
 from mplint.interpreter.scaling import Constant
-from mplint.interpreter.values import Place
+from mplint.interpreter.values import Made, Place
 from mplint.interpreter.world import World
 
 _FACTOR: Final = "loss_scale_factor"
@@ -63,8 +63,8 @@ class ScaleDynamically(Rewrite):
         if made is None or not self._is_alone(evidence, step, times):
             return None
         around = wrapped(self.world, made.place)
-        scaled = self._scaled(step, times.made.place)
-        unscaled = self._unscaled(step, over.made.place)
+        scaled = self._scaled(step, times.made)
+        unscaled = self._unscaled(step, over.made)
         if around is None or scaled is None or unscaled is None:
             return None
         return [*around, *scaled, *unscaled]
@@ -79,10 +79,11 @@ class ScaleDynamically(Rewrite):
                     return False
         return True
 
-    def _scaled(self, step: Step, at: Place | None) -> list[Edit] | None:
+    def _scaled(self, step: Step, made: Made) -> list[Edit] | None:
+        at = made.place
         if at is None or not isinstance(at.node, cst.BinaryOperation):
             return None
-        by = optimizer_at(self.world, step, at)
+        by = optimizer_at(self.world, step, made)
         loss = _factor(at.node, step, at)
         if by is None or loss is None:
             return None
@@ -90,7 +91,8 @@ class ScaleDynamically(Rewrite):
         text = f"{by}.{SCALES[self.world.generation]}({layout.code(source, loss)})"
         return [Edit(source.path, source.span(at.node, parentheses=True), text)]
 
-    def _unscaled(self, step: Step, at: Place | None) -> list[Edit] | None:
+    def _unscaled(self, step: Step, made: Made) -> list[Edit] | None:
+        at = made.place
         if at is None or not isinstance(at.node, cst.BinaryOperation):
             return None
         source, node = at.source, at.node
@@ -99,7 +101,7 @@ class ScaleDynamically(Rewrite):
             return None
         if self.world.generation == "3":
             return reduced(source, node, gradient)
-        by = optimizer_at(self.world, step, at)
+        by = optimizer_at(self.world, step, made)
         match source.parent(node):
             case (
                 cst.ListComp(

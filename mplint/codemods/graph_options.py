@@ -8,13 +8,13 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, layout
+from mplint.codemods.removing import in_place_of, item_gone, statement_gone, statement_of
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.codemods.scale_calls import in_place_of
 from mplint.codemods.setters import setter_in
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
-from mplint.source.file import SourceFile
+from mplint.keras_api import Copy
 
 _POLICY: Final = "mixed_float16"
 
@@ -63,6 +63,8 @@ class PolicyInstead(Rewrite):
     world: World
     at: Place
     has_policy: bool
+    copy: Copy
+    """The copy of Keras in which the policy is to be set."""
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """The optimizer as it is, and a policy in front of the statement, unless one is set."""
@@ -72,12 +74,12 @@ class PolicyInstead(Rewrite):
         given = calls.argument_at(call, "opt", 0)
         if given is None or given.star:
             return None
-        setter = ("", ()) if self.has_policy else setter_in(self.world, source, "tensorflow.keras")
+        setter = ("", ()) if self.has_policy else setter_in(self.world, source, self.copy)
         if setter is None:
             return None
         text, edits = setter
         line = f"{text}({layout.quoted(source, _POLICY)})" if text else ""
-        statement = _statement(source, call)
+        statement = statement_of(source, call)
         if statement is None or layout.own_line(source, statement) is None:
             return None
         span = source.span(statement)
@@ -103,42 +105,3 @@ class PolicyInstead(Rewrite):
                 return value is call and layout.code(source, target) == layout.code(source, given.value)
             case _:
                 return False
-
-
-def _statement(source: SourceFile, node: cst.CSTNode) -> cst.CSTNode | None:
-    here: cst.CSTNode | None = node
-    while here is not None and not isinstance(here, cst.BaseSmallStatement):
-        here = source.parent(here)
-    return here
-
-
-def statement_gone(at: Place) -> list[Edit] | None:
-    """The edit that takes out the simple statement that `at` stands in, where it has its lines to itself."""
-    source = at.source
-    statement = _statement(source, at.node)
-    line = layout.own_line(source, statement) if statement is not None else None
-    if statement is None or line is None:
-        return None
-    span = source.span(statement)
-    start, end = layout.line_start(source, span.start), layout.next_line(source, span.end)
-    if source.text[start : span.start].strip() or layout.comments_in(source.text[start:end]):
-        return None
-    block = source.parent(line)
-    if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
-        return [Edit(source.path, span, "pass")]
-    return [Edit(source.path, Span(start, end), "")]
-
-
-def item_gone(source: SourceFile, items: list[cst.BaseDictElement], gone: cst.BaseDictElement) -> list[Edit] | None:
-    """The edit that takes one of several items out, with one comma."""
-    index = items.index(gone)
-    here = source.span(gone)
-    if index + 1 < len(items):
-        span = Span(here.start, source.span(items[index + 1]).start)
-    elif index > 0:
-        span = Span(source.span(items[index - 1]).end, here.end)
-    else:
-        end = here.end
-        rest = source.text[end:]
-        span = Span(here.start, end + (1 if rest.startswith(",") else 0))
-    return None if layout.comments_in(source.text[span.start : span.end]) else [Edit(source.path, span, "")]

@@ -11,7 +11,7 @@ from mplint.codemods import calls
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.spelling import name_of_today
 from mplint.findings import Applicability, Edit, Fix
-from mplint.interpreter.values import Api, Const, Instance, Place, Value
+from mplint.interpreter.values import TRUE, Api, Const, Instance, Place, Value
 from mplint.interpreter.world import World
 from mplint.keras_api import Retired
 
@@ -104,6 +104,27 @@ class ScaleOfToday(Rewrite):
         assert isinstance(self.value, Instance)
         held = self.world.machine.field(self.value.address, name)
         return repr(held.value) if isinstance(held, Const) and isinstance(held.value, (int, float)) else None
+
+
+@dataclass(frozen=True)
+class WithoutDynamic(Rewrite):
+    """A LossScaleOptimizer of Keras 3 at `at` without `dynamic=`, of which `value` is known."""
+
+    at: Place
+    value: Value
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """The argument goes; only shown where the scale was to stay as it is, or that is not known."""
+        call, source = self.at.node, self.at.source
+        given = calls.argument(call, "dynamic") if isinstance(call, cst.Call) else None
+        if given is None or not isinstance(call, cst.Call):
+            return None
+        edits, comments = calls.without(source, call, given)
+        if comments:
+            return None
+        if isinstance(given.value, cst.Name) and self.value == TRUE and given.value.value == "True":
+            return Fix("leave it out", Applicability.SAFE, tuple(edits))
+        return Fix("leave it out, if the scale may change", Applicability.DISPLAY, tuple(edits))
 
 
 def _is_written_there(node: cst.BaseExpression) -> bool:

@@ -8,12 +8,12 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, layout
+from mplint.codemods.removing import in_place_of, statement_gone
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.without_unscaling import UNSCALES, Unscaling
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
-from mplint.source.file import SourceFile
 
 _SCALES_2: Final = "get_scaled_loss"
 _SCALES_3: Final = "scale_loss"
@@ -96,7 +96,7 @@ class ScaledByKeras2(Rewrite):
         if given.star:
             return None
         if not self.scales:
-            edits = in_place_of(source, call, given)
+            edits = self._unscaled(call, given)
             what = "this optimizer scales nothing"
         elif layout.code(source, given.value) in _ONE:
             start = source.span(call.func.value, parentheses=True).end
@@ -106,6 +106,20 @@ class ScaledByKeras2(Rewrite):
             edits = [Edit(source.path, source.span(call.func.attr), _SCALES_2)]
             what = f"use {_SCALES_2}"
         return Fix(what, Applicability.SAFE, tuple(edits)) if edits else None
+
+    def _unscaled(self, call: cst.Call, given: cst.Arg) -> list[Edit]:
+        """The loss as it is; a statement that only gives it its own name goes."""
+        source = self.at.source
+        match source.parent(call):
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]) if (
+                isinstance(given.value, cst.Name) and given.value.value == name
+            ):
+                gone = statement_gone(self.at)
+                if gone is not None:
+                    return gone
+            case _:
+                pass
+        return in_place_of(source, call, given)
 
 
 @dataclass(frozen=True)
@@ -143,16 +157,3 @@ class AppliedByKeras2(Rewrite):
             return None
         edits.append(Edit(source.path, Span(start, span.end), f"apply_gradients(zip({given}, {trained}))"))
         return Fix("use apply_gradients", Applicability.SAFE, tuple(edits))
-
-
-def in_place_of(source: SourceFile, call: cst.Call, given: cst.Arg) -> list[Edit]:
-    """The edits that leave of a call what it is given; none where a comment would go."""
-    span = source.span(call)
-    text = layout.code(source, given.value)
-    kept = source.span(given.value, parentheses=True)
-    rest = source.text[span.start : kept.start] + source.text[kept.end : span.end]
-    if layout.comments_in(rest):
-        return []
-    atomic = isinstance(given.value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber))
-    closed = atomic or text.startswith(("(", "[", "{"))
-    return [Edit(source.path, span, text if closed else f"({text})")]

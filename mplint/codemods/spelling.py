@@ -117,7 +117,7 @@ def uses_of(
 
     So it is where something else binds it, where `wanted` is another thing, or another file may take it from here.
     """
-    names = [node for node in walk(source.module) if isinstance(node, cst.Name)]
+    names = [node for node in walk(source.module) if isinstance(node, cst.Name) and not is_part(source, node)]
     if any(node.value == wanted for node in names):
         return None
     if source.enclosing(alias, cst.FunctionDef) is not None or source.enclosing(alias, cst.ClassDef) is not None:
@@ -129,10 +129,6 @@ def uses_of(
         if node.value != name or node is alias.name:
             continue
         match source.parent(node):
-            case cst.Attribute(attr=attr) if attr is node:
-                continue
-            case cst.Arg(keyword=keyword) if keyword is node:
-                continue
             case (
                 cst.AssignTarget()
                 | cst.AugAssign()
@@ -154,3 +150,14 @@ def uses_of(
             case _:
                 found.append(node)
     return found
+
+
+def is_part(source: SourceFile, node: cst.Name) -> bool:
+    """Whether a name is that of an attribute or of a keyword, and no variable."""
+    match source.parent(node):
+        case cst.Attribute(attr=attr):
+            return attr is node
+        case cst.Arg(keyword=keyword):
+            return keyword is node
+        case _:
+            return False

@@ -9,7 +9,9 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import layout
-from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.codemods.removing import in_place_of, is_closed, lines_of, statement_of
+from mplint.codemods.spelling import is_part
+from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.code import dotted
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -53,15 +55,7 @@ class Unscaling:
 
     def _argument(self) -> list[Edit] | None:
         """The edits that put what the call is given in its place."""
-        span = self.source.span(self.call)
-        kept = self.source.span(self.call.args[0].value, parentheses=True)
-        text = self.source.text
-        if layout.comments_in(text[span.start : kept.start] + text[kept.end : span.end]):
-            return None
-        value = self.call.args[0].value
-        inner = text[kept.start : kept.end]
-        closed = isinstance(value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)) or inner.startswith(("(", "["))
-        return [Edit(self.source.path, span, inner if closed else f"({inner})")]
+        return in_place_of(self.source, self.call, self.call.args[0]) or None
 
     def _assigned(self, statement: cst.CSTNode | None, target: str, given: cst.BaseExpression) -> list[Edit] | None:
         """`gradients = optimizer.get_unscaled_gradients(scaled)`."""
@@ -136,10 +130,8 @@ class Unscaling:
             elif index in _CLIPS[name]:
                 span = self.source.span(argument.value, parentheses=True)
                 text = self.source.text[span.start : span.end]
-                simple = isinstance(
-                    argument.value, (cst.Name, cst.Attribute, cst.BaseNumber, cst.Call, cst.UnaryOperation)
-                )
-                limit = text if simple or text.startswith("(") else f"({text})"
+                simple = is_closed(argument.value) or isinstance(argument.value, cst.UnaryOperation)
+                limit = text if simple else f"({text})"
                 self._edits.append(Edit(self.source.path, span, f"{limit} * {scale}"))
         if not whole:
             return
@@ -185,7 +177,7 @@ def _reads_behind(source: SourceFile, statement: cst.CSTNode, name: str) -> Iter
         if isinstance(node, cst.Name)
         and node.value == name
         and source.span(node).start >= start
-        and not _is_no_variable(source, node)
+        and not is_part(source, node)
     ]
     found.sort(key=lambda node: source.span(node).start)
     rebound: int | None = None
@@ -194,28 +186,10 @@ def _reads_behind(source: SourceFile, statement: cst.CSTNode, name: str) -> Iter
         if rebound is not None and at > rebound:
             return
         if binds(source, node):
-            holder = _assignment(source, node)  # whose right side still reads it
+            holder = statement_of(source, node)  # whose right side still reads it
             rebound = source.span(holder).end if holder is not None else at
             continue
         yield node
-
-
-def _assignment(source: SourceFile, node: cst.CSTNode) -> cst.CSTNode | None:
-    here: cst.CSTNode | None = node
-    while here is not None and not isinstance(here, cst.BaseSmallStatement):
-        here = source.parent(here)
-    return here
-
-
-def _is_no_variable(source: SourceFile, node: cst.Name) -> bool:
-    """Whether a name is that of an attribute or of a keyword."""
-    match source.parent(node):
-        case cst.Attribute(attr=attr):
-            return attr is node
-        case cst.Arg(keyword=keyword):
-            return keyword is node
-        case _:
-            return False
 
 
 def binds(source: SourceFile, node: cst.Name) -> bool:
@@ -240,7 +214,7 @@ def _is_only_name(source: SourceFile, statement: cst.CSTNode, name: str, other: 
         return False  # another file may read it
     end = source.span(statement).end
     for node in walk(scope):
-        if not isinstance(node, cst.Name) or _is_no_variable(source, node):
+        if not isinstance(node, cst.Name) or is_part(source, node):
             continue
         at = source.span(node).start
         if node.value == other and at > end and binds(source, node):
@@ -269,8 +243,8 @@ def _statement_gone(source: SourceFile, statement: cst.CSTNode) -> Edit | None:
         outer = source.parent(around)
         if isinstance(outer, cst.IndentedBlock) and len(outer.body) == 1:
             return None
-        return _lines_gone(source, around)
-    return _lines_gone(source, statement)
+        return lines_of(source, around)
+    return lines_of(source, statement)
 
 
 def _is_plain(test: cst.BaseExpression) -> bool:
@@ -278,12 +252,3 @@ def _is_plain(test: cst.BaseExpression) -> bool:
     return not any(
         isinstance(node, cst.Call) and dotted(node.func) not in ("isinstance", "hasattr") for node in walk(test)
     ) and not any(isinstance(node, (cst.NamedExpr, cst.Await)) for node in walk(test))
-
-
-def _lines_gone(source: SourceFile, statement: cst.CSTNode) -> Edit | None:
-    span = source.span(statement)
-    start = layout.line_start(source, span.start)
-    end = layout.next_line(source, span.end)
-    if source.text[start : span.start].strip() or layout.comments_in(source.text[start:end]):
-        return None
-    return Edit(source.path, Span(start, end), "")

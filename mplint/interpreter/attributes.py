@@ -156,6 +156,10 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
 
 def _in_library(m: Machine, value: Api, name: str) -> bool | None:
     """Whether a library has a name: what the generations of Keras do not share is there in one of them only."""
+    gone = keras_api.retired(f"{value.spelled or value.path}.{name}")
+    if gone is not None:
+        may_be_older = m.program.runs_before(m.stack[-1].frame.source.path, keras_api.GONE_SINCE)
+        return None if gone.was_there and may_be_older else False
     living = keras_api.generations(f"{value.path}.{name}") if keras_api.kind(value.path) is not None else None
     if not living:
         return None

@@ -252,7 +252,9 @@ class Loops:
         for step in self.steps:
             if not optimizers.scales(step.optimizer):
                 continue
-            left = len(times) - sum(1 for factor in step.course.factors if factor.power < 0)
+            own = [factor for factor in step.course.factors if factor.optimizer == step.optimizer]
+            times = [factor for factor in own if factor.power > 0]
+            left = len(times) - (len(own) - len(times))
             at = step.event.place if step.is_minimize else times[-1].place if len(times) > 1 else None
             # Keras 3 takes one out when it applies them; in Keras 2 the program has to do that
             undone = self._world.generation == "3" and not step.is_minimize

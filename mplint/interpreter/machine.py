@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -132,7 +133,8 @@ class Machine:
         self.fallbacks: list[Frame | None] = []
         """For each `try` being run that goes on without a name that is missing: its namespace if it catches anything.
 
-        None if just that is what it catches.  While what it does then is run, it stands here, too.
+        None if just that is what it catches.  While what it does then is run, it stands here, too.  So does a branch
+        that is for some releases of a library.
         """
         self.stack: list[Activation] = []
         self.steps = 0
@@ -656,6 +658,15 @@ class Machine:
         Who catches any exception of a function that it calls, looks for something else.
         """
         return any(frame is None or frame is self.stack[-1].frame for frame in self.fallbacks)
+
+    @contextmanager
+    def falling_back(self, is_so: bool, frame: Frame | None = None) -> Iterator[None]:
+        """Run something that, if `is_so`, is there for a release that lacks a name, or that has it."""
+        if is_so:
+            self.fallbacks.append(frame)
+        yield
+        if is_so:
+            self.fallbacks.pop()
 
     # -- the global policy
 

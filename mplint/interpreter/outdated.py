@@ -22,7 +22,7 @@ from mplint.interpreter.values import (
     options,
 )
 from mplint.interpreter.world import World
-from mplint.keras_api import Kind, Retired, copy_of
+from mplint.keras_api import Copy, Kind, Retired, copy_of
 from mplint.keras_api.optimizers import LOSS_SCALE, has_member, scales_losses
 
 
@@ -116,12 +116,12 @@ def _retired(name: Api) -> Retired | None:
 
 def _is_of_its_time(world: World, place: Place, name: Retired) -> bool:
     """Whether the project asks for a release that has the name, and not yet what replaces it."""
-    return name.was_there and world.runs_before(place.source.path, keras_api.STABLE_SINCE)
+    return name.was_there and world.machine.program.runs_before(place.source.path, keras_api.STABLE_SINCE)
 
 
 def is_deprecated(world: World, at: Place) -> bool:
     """Whether the project asks for a release that still has the old names."""
-    return world.runs_before(at.source.path, keras_api.GONE_SINCE)
+    return world.machine.program.runs_before(at.source.path, keras_api.GONE_SINCE)
 
 
 def old_arguments(world: World) -> tuple[OldArgument, ...]:
@@ -135,7 +135,7 @@ def _old_arguments(world: World) -> tuple[OldArgument, ...]:
         if not isinstance(event, LibraryCalled) or not isinstance(event.place.node, cst.Call):
             continue
         value = _loss_scale(event, world.generation)
-        if value is None or world.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
+        if value is None or world.machine.program.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
             continue
         old = keras_api.retired(event.callee.spelled or event.callee.path)
         if old is not None and not _is_written_out(world, event.place.node.func):
@@ -178,6 +178,24 @@ def _loss_scale(event: LibraryCalled, generation: str) -> Value | None:
     return second if all(_is_scale(option, generation) for option in options(second)) else None
 
 
+@dataclass(frozen=True)
+class Dynamic:
+    """`dynamic=` in the call at `at` of a LossScaleOptimizer of Keras 3, whose scale always is."""
+
+    at: Place
+    value: Value
+
+
+def dynamics(world: World) -> Iterator[Dynamic]:
+    """The LossScaleOptimizers of Keras 3 that are told whether their scale is dynamic."""
+    for event in world.trace.events:
+        if not isinstance(event, LibraryCalled) or event.callee.path != LOSS_SCALE:
+            continue
+        given = event.arguments.get("dynamic")
+        if given is not None and _generation(world, event.callee.spelled or "keras") == "3":
+            yield Dynamic(event.place, given)
+
+
 def _is_scale(value: Value, generation: str) -> bool:
     """Whether a second argument is a scale as it was given once: 'dynamic', an object, in Keras 2 a number."""
     match value:
@@ -204,6 +222,8 @@ class Rewriting:
     """Whether the project asks for a release that still has it."""
     has_policy: bool
     """Whether a half-precision policy is set, too."""
+    copy: Copy
+    """The copy of Keras that the optimizer is of."""
 
 
 def graph_rewrites(world: World) -> Iterator[Rewriting]:
@@ -215,11 +235,14 @@ def graph_rewrites(world: World) -> Iterator[Rewriting]:
         if not isinstance(event, LibraryCalled) or not keras_api.is_graph_rewrite(event.callee.path):
             continue
         gone = not keras_api.generations(event.callee.spelled or event.callee.path)
-        if gone and world.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
+        if gone and world.machine.program.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
             continue
         optimizer = event.arguments.get("opt", 0)
         if gone or _is_refused(optimizer):
-            yield Rewriting(event.place, gone, gone and is_deprecated(world, event.place), has_policy)
+            deprecated = gone and is_deprecated(world, event.place)
+            cls = optimizer.cls if isinstance(optimizer, Instance) else None
+            copy = copy_of(cls.spelled) if isinstance(cls, Api) and cls.spelled else "tensorflow.keras"
+            yield Rewriting(event.place, gone, deprecated, has_policy, copy)
 
 
 def _is_refused(optimizer: Value | None) -> bool:
@@ -247,7 +270,7 @@ _OPTION: Final = "auto_mixed_precision"
 
 def half_options(world: World) -> Iterator[HalfOption]:
     """The options of TensorFlow's graph optimizer, and variables of the environment, that switch half precision on."""
-    beside = any(isinstance(event, PolicySet) and event.policy.name in HALF_POLICIES for event in world.trace.events)
+    beside = any(policy.name in HALF_POLICIES for policy in world.policies)
     for event in world.trace.events:
         if isinstance(event, EnvironmentSet) and _is_on(world, event.value):
             yield HalfOption(event.place, event.name, event.place, beside)
@@ -288,9 +311,12 @@ def other_names(world: World, generation: str) -> Iterator[OtherName]:
             yield OtherName(event.place, spelled, event.name.path)
 
 
-def _generation(world: World, spelled: str) -> str:
-    """The generation of the copy of Keras that a name is written from."""
-    return "2" if copy_of(spelled) == "tf_keras" else world.generation
+def _generation(world: World, spelled: str) -> str | None:
+    """The generation of the copy of Keras that a name is written from; None where that may be either."""
+    copy = copy_of(spelled)
+    if copy == "keras" and world.generation == "2" and world.machine.program.has_several_kerases:
+        return None  # beside tf_keras it may be either
+    return "2" if copy == "tf_keras" else world.generation
 
 
 def optimizer_uses(world: World, generation: str) -> tuple[OptimizerUse, ...]:
@@ -311,11 +337,15 @@ def optimizer_uses(world: World, generation: str) -> tuple[OptimizerUse, ...]:
 
 def called_scales(world: World) -> Iterator[OptimizerUse]:
     """`optimizer.loss_scale()`: it has been no function for long."""
+    found: dict[Place, OptimizerUse] = {}
     for event in world.trace.events:
         if isinstance(event, OptimizerUsed) and event.name == "loss_scale":
             use = _use(world, event)
-            if use.scales and use.called and not world.runs_before(use.at.source.path, keras_api.STABLE_SINCE):
-                yield use
+            found.setdefault(use.at, use)
+    for use in found.values():
+        before = world.machine.program.runs_before(use.at.source.path, keras_api.STABLE_SINCE)
+        if use.scales and use.called and not before:
+            yield use
 
 
 def _use(world: World, event: OptimizerUsed) -> OptimizerUse:

@@ -31,6 +31,7 @@ from mplint.interpreter.values import (
     Symbol,
     Unknown,
 )
+from mplint.project.generation import tensorflow_of
 from mplint.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -121,6 +122,10 @@ class Program:
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
         self._addresses: dict[tuple[int, Context, str], Address] = {}
+
+    def runs_before(self, path: Path, release: tuple[int, int]) -> bool:
+        """Whether the project asks for releases of TensorFlow before `release` at `path`, and for no other."""
+        return tensorflow_of(self.project, path).is_below(release)
 
     @cached_property
     def has_several_kerases(self) -> bool:

@@ -228,7 +228,7 @@ def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
 
 
 def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
-    outcome, symbol, positive, narrowed = condition(m, frame, node.test)
+    outcome, symbol, positive, narrowed, by_release = condition(m, frame, node.test)
     otherwise: Sequence[cst.CSTNode] = ()
     if outcome is not True:
         if type(node.orelse) is cst.Else:
@@ -236,13 +236,18 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
         elif node.orelse is not None:
             otherwise = (node.orelse,)
     if outcome is not None:
-        return execute(m, frame, block(node.body) if outcome else otherwise)
+        chosen = block(node.body) if outcome else otherwise
+        if not by_release:
+            return execute(m, frame, chosen)
+        with m.falling_back(True):
+            return execute(m, frame, chosen)
     body = block(node.body)
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
             bind_narrowed(m, frame, narrowed, taken)
-            return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
+            with m.falling_back(by_release):
+                return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
 
         return run
 
@@ -640,10 +645,8 @@ _ANY: Final = frozenset({"", "Exception", "BaseException", "TypeError", "ValueEr
 def _falling_back(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> Iterator[None]:
     """The body, or the handlers, of a `try` that may be there for other releases of a library."""
     caught = {name for handler in node.handlers for name in _caught(handler.type)}
-    fallbacks = [None] if caught & _MISSING else [frame] if caught & _ANY else []
-    m.fallbacks.extend(fallbacks)
-    yield
-    del m.fallbacks[len(m.fallbacks) - len(fallbacks) :]
+    with m.falling_back(bool(caught & (_MISSING | _ANY)), None if caught & _MISSING else frame):
+        yield
 
 
 def _caught(node: cst.BaseExpression | None) -> Iterator[str]:

@@ -51,7 +51,6 @@ from mplint.interpreter.values import (
     softmaxes,
 )
 from mplint.keras_api import Kind, carries, has_variables, joins, kind
-from mplint.project.generation import tensorflow_of
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -306,10 +305,6 @@ class World:
                 continue
             if any(_key(core(way).made) in middle for way in alternatives(event.output)):
                 found.setdefault(event.place, set()).add(event.context)
-
-    def runs_before(self, path: Path, release: tuple[int, int]) -> bool:
-        """Whether the project asks for releases of TensorFlow before `release` for the file at `path`, and no other."""
-        return tensorflow_of(self.machine.program.project, path).is_below(release)
 
     @property
     def is_test(self) -> bool:

@@ -84,7 +84,8 @@ def set_default(m: Machine, arguments: Arguments, place: Place) -> Value:
     if found is not None and not isinstance(found, Maybe):
         return found
     value = default if found is ABSENT else choice([default, UNKNOWN])
-    write(m, key, value, place)
+    note_environment(m, key, default, place)
+    _put(m, key, value)
     return value
 
 

@@ -188,8 +188,10 @@ def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value
 def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of an optimizer."""
     assert isinstance(optimizer.cls, Api)
-    m.record(OptimizerUsed(place, m.context, optimizer, name, True, arguments.args))
-    if has_member(optimizer.cls.path, name, m.generation) is False:
+    missing = has_member(optimizer.cls.path, name, m.generation) is False
+    if not (missing and m.has_fallback):
+        m.record(OptimizerUsed(place, m.context, optimizer, name, True, arguments.args))
+    if missing:
         return UNKNOWN
     match name:
         case "get_scaled_loss" | "scale_loss":
