@@ -17,7 +17,7 @@ from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
-from mplint.interpreter.trace import GradientsApplied, OptimizerMade, OptimizerUsed
+from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed
 from mplint.interpreter.values import Instance, Made, Place
 from mplint.interpreter.world import World
 from mplint.keras_api import copy_of
@@ -29,10 +29,15 @@ SCALES: Final = {"2": "get_scaled_loss", "3": "scale_loss"}
 _LIMITS: Final = frozenset({"clip_norm", "clip_value_min", "clip_value_max", "x_min", "x_max"})
 """What the functions that clip call the numbers that they clip to."""
 _KEPT: Final = re.compile(
-    rb"\b(Checkpoint|CheckpointManager|BackupAndRestore|ModelCheckpoint|load_model|load_weights|save_model|pickle|joblib)\b"
-    rb"|(?<!np)(?<!numpy)\.save\(|\.save_weights\(|\b(save|load)_own_variables\b|optimizer\w*\.((get|set)_weights|variables)\b"
+    rb"\b(Checkpoint|CheckpointManager|pickle|joblib|(save|load)_own_variables)\b"
+    rb"|(optimizer|opt)\w*\.((get|set)_weights|variables)\b"
 )
 """What may save or restore the state of an optimizer: of a wrapped one it has another structure."""
+_KEPT_WITH_MODEL: Final = re.compile(
+    rb"\b(BackupAndRestore|ModelCheckpoint|load_model|load_weights|save_model|save_weights)\b"
+    rb"|(?<!np)(?<!numpy)\.save\("
+)
+"""What may save or restore that of an optimizer which a model holds."""
 _OWN: Final = re.compile(rb"\.(beta_1|beta_2|rho|amsgrad|nesterov|momentum)\b(?!\s*=[^=])")
 """What a LossScaleOptimizer of Keras 3 does not pass on from the one inside."""
 
@@ -82,7 +87,9 @@ class AddLossScaling(Rewrite):
             return only_shown(
                 what, evidence.row_of(unseen), whole, ": gradients of a loss that is not scaled are divided"
             )
-        kept = any(evidence.mentions(place.source.path, _KEPT) for place in made)
+        held = any(_is_held(world, made.keys()) for world in worlds)
+        words = (_KEPT, _KEPT_WITH_MODEL) if held else (_KEPT,)
+        kept = any(evidence.mentions(place.source.path, word) for place in made for word in words)
         own = self.world.generation == "3" and any(evidence.mentions(place.source.path, _OWN) for place in made)
         return Fix(what, Applicability.UNSAFE if kept or own or handed_on else Applicability.SAFE, whole)
 
@@ -110,6 +117,17 @@ def _unseen(world: World, made: Container[Place]) -> Iterator[Place]:
     for event in world.trace.events:
         if isinstance(event, GradientsApplied) and event not in known and event.optimizer.address.place in made:
             yield event.place
+
+
+def _is_held(world: World, made: Container[Place]) -> bool:
+    """Whether a model has one of the optimizers as an attribute, or is compiled with it."""
+    given = [event.given for event in world.trace.events if isinstance(event, Compiled)]
+    fields = [held for model in world.models for held in world.machine.fields(model.instance.address).values()]
+    return any(
+        isinstance(part, Instance) and part.address.place in made and optimizers.is_optimizer(part)
+        for value in (*given, *fields)
+        for part in world.machine.parts(value)
+    )
 
 
 def _is_wrapped(world: World, made: Place) -> bool:

@@ -297,3 +297,24 @@ def test_a_function_is_given_the_optimizer_where_all_its_calls_are_known(
     after = rewritten(tmp_path, "3", unsafe=True, train=text)["train"]
     assert ("def grad(net, y, optimizer):" in after and "grad(model, x, optimizer)" in after) == written
     assert (after != text) == written
+
+
+@pytest.mark.parametrize(
+    ("more", "safe"),
+    [
+        ("model.save('model.keras')\n", True),
+        ("model.compile(optimizer, 'mse')\nmodel.save('model.keras')\n", False),
+        ("model.compile(optimizer, 'mse')\nmodel.fit(x, x)\n", True),
+        ("tf.train.Checkpoint(optimizer=optimizer).restore('here')\n", False),
+        ("print(optimizer.beta_1)\n", False),
+    ],
+)
+def test_safe_where_the_state_of_the_optimizer_is_nobody_s(more: str, safe: bool, tmp_path: Path) -> None:
+    loop = (
+        "with tf.GradientTape() as tape:\n"
+        "    loss = tf.reduce_mean(model(x))\n"
+        "gradients = tape.gradient(loss, weights)\n"
+    )
+    text = HEAD + PLAIN + loop + APPLY + more
+    assert (change(tmp_path, "3", text) != []) == safe
+    assert rewritten(tmp_path, "3", unsafe=True, train=text)["train"] != text
