@@ -15,9 +15,10 @@ from mplint.codemods.tapes import Taken
 from mplint.codemods.variables import Spot
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
+from mplint.interpreter.frames import Context
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
-from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed
+from mplint.interpreter.trace import Compiled, GradientsApplied, GradientTaken, OptimizerMade, OptimizerUsed
 from mplint.interpreter.values import Instance, Made, Place
 from mplint.interpreter.world import World
 from mplint.keras_api import copy_of
@@ -26,6 +27,7 @@ from mplint.source.file import SourceFile
 
 SCALES: Final = {"2": "get_scaled_loss", "3": "scale_loss"}
 """The method that scales a loss, in each generation."""
+_NOT_APPLIED: Final = ": the gradient that is taken for it is given to no optimizer"
 _LIMITS: Final = frozenset({"clip_norm", "clip_value_min", "clip_value_max", "x_min", "x_max"})
 """What the functions that clip call the numbers that they clip to."""
 _KEPT: Final = re.compile(
@@ -52,7 +54,12 @@ class ScaleLoss(Rewrite):
     def plan(self, evidence: Evidence) -> Fix | None:
         """Inside the tape; in Keras 2 the gradients are unscaled behind it."""
         scaled = _scaled(evidence, self.world, self.step, frozenset())
-        return Fix("Scale the loss", scaled.applicability, scaled.edits) if scaled is not None else None
+        if scaled is None:
+            return None
+        what = "Scale the loss"
+        if scaled.elsewhere is not None:
+            return only_shown(what, evidence.row_of(scaled.elsewhere), scaled.edits, _NOT_APPLIED)
+        return Fix(what, scaled.applicability, scaled.edits)
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ class AddLossScaling(Rewrite):
         worlds = [world for world in evidence.worlds if world.generation == self.world.generation]
         made, steps = _connected(worlds, self.step)
         edits: list[Edit] = []
-        handed_on = False
+        handed_on, elsewhere = False, None
         for place in made:
             wrapped = _wrapped(self.world, place)
             if wrapped is None or any(_is_wrapped(world, place) for world in worlds):
@@ -81,12 +88,15 @@ class AddLossScaling(Rewrite):
                 return None
             edits += scaled.edits
             handed_on = handed_on or scaled.applicability is Applicability.UNSAFE
+            elsewhere = elsewhere or scaled.elsewhere
         what, whole = "Wrap the optimizer and scale the loss", tuple(dict.fromkeys(edits))
         unseen = next((place for world in worlds for place in _unseen(world, made.keys())), None)
         if unseen is not None:
             return only_shown(
                 what, evidence.row_of(unseen), whole, ": gradients of a loss that is not scaled are divided"
             )
+        if elsewhere is not None:
+            return only_shown(what, evidence.row_of(elsewhere), whole, _NOT_APPLIED)
         held = any(_is_held(world, made.keys()) for world in worlds)
         words = (_KEPT, _KEPT_WITH_MODEL) if held else (_KEPT,)
         kept = any(evidence.mentions(place.source.path, word) for place in made for word in words)
@@ -192,6 +202,8 @@ class _Scaled:
 
     edits: tuple[Edit, ...]
     applicability: Applicability = Applicability.SAFE
+    elsewhere: Place | None = None
+    """Where the same gradient is taken for another purpose."""
 
 
 def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Place]) -> _Scaled | None:
@@ -219,9 +231,29 @@ def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Pla
     edits = _written(world, step, taken, optimizer, alike, is_scaling and not _is_by_compile(alike))
     if edits is None:
         return None
+    elsewhere = _not_applied(evidence, world.generation, place, alike)
     if handed is None:
-        return _Scaled(tuple(edits))
-    return _Scaled((*edits, *handed.edits), Applicability.UNSAFE)
+        return _Scaled(tuple(edits), elsewhere=elsewhere)
+    return _Scaled((*edits, *handed.edits), Applicability.UNSAFE, elsewhere)
+
+
+def _not_applied(
+    evidence: Evidence, generation: str, place: Place, alike: Sequence[tuple[World, Step]]
+) -> Place | None:
+    """Where a gradient that is taken at `place` goes to no optimizer: the call that leads there, or the place."""
+    applied = {(world, _calls_to(step.gradient.context)) for world, step in alike}
+    for world in evidence.worlds:
+        for event in world.trace.events if world.generation == generation else ():
+            if isinstance(event, GradientTaken) and event.place is place:
+                sites = _calls_to(event.context)
+                if (world, sites) not in applied:
+                    return sites[-1] if sites else place
+    return None
+
+
+def _calls_to(context: Context | None) -> tuple[Place, ...]:
+    """The calls that lead to a context, without the passes of loops between them."""
+    return tuple(site for site in context.sites() if isinstance(site.node, cst.Call)) if context is not None else ()
 
 
 def _written(

@@ -318,3 +318,17 @@ def test_safe_where_the_state_of_the_optimizer_is_nobody_s(more: str, safe: bool
     text = HEAD + PLAIN + loop + APPLY + more
     assert (change(tmp_path, "3", text) != []) == safe
     assert rewritten(tmp_path, "3", unsafe=True, train=text)["train"] != text
+
+
+@pytest.mark.parametrize(("more", "written"), [("", True), ("print(gradients_of(x))\n", False)])
+def test_only_shown_where_a_gradient_is_also_looked_at(more: str, written: bool, tmp_path: Path) -> None:
+    loop = (
+        "def gradients_of(y):\n"
+        "    with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_mean(model(y))\n"
+        "    return tape.gradient(loss, weights)\n"
+        "for _ in range(2):\n"
+        "    gradients = gradients_of(x)\n"
+        f"    {APPLY}"
+    )
+    assert (change(tmp_path, "3", HEAD + SCALING + loop + more) != []) == written
