@@ -97,6 +97,18 @@ def change(folder: Path, generation: str, text: str) -> list[str]:
             "gradients = tape.gradient(loss, weights)\n",
             ["-gradients = tape.gradient(loss, weights)", "+gradients = tape.gradient(target, weights)"],
         ),
+        (  # scaled before a term was added
+            "with tf.GradientTape() as tape:\n"
+            "    loss = tf.reduce_mean(model(x))\n"
+            "    target = optimizer.scale_loss(loss)\n"
+            "    loss += tf.nn.l2_loss(weights[0])\n"
+            "gradients = tape.gradient(loss, weights)\n",
+            [
+                "-gradients = tape.gradient(loss, weights)",
+                "+    scaled_loss = optimizer.scale_loss(loss)",
+                "+gradients = tape.gradient(scaled_loss, weights)",
+            ],
+        ),
         (  # what gradients are clipped to is scaled as they are
             "with tf.GradientTape() as tape:\n"
             "    loss = tf.reduce_mean(model(x))\n"
