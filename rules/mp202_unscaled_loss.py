@@ -160,7 +160,7 @@ _VERDICTS = {
     "3": (
         Severity.ERROR,
         (
-            "this is the gradient of a loss that is not scaled, and the LossScaleOptimizer divides it by the loss scale"
+            "this is the gradient of a loss that is not scaled, and the optimizer divides it by the loss scale"
             " all the same: the model hardly learns; take that of optimizer.scale_loss(loss), computed inside the tape"
         ),
     ),

@@ -15,9 +15,10 @@ from mplint.codemods.tapes import Taken
 from mplint.codemods.variables import Spot
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
+from mplint.interpreter.frames import Context
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
-from mplint.interpreter.trace import GradientsApplied, OptimizerMade, OptimizerUsed
+from mplint.interpreter.trace import Compiled, GradientsApplied, GradientTaken, OptimizerMade, OptimizerUsed
 from mplint.interpreter.values import Instance, Made, Place
 from mplint.interpreter.world import World
 from mplint.keras_api import copy_of
@@ -26,13 +27,19 @@ from mplint.source.file import SourceFile
 
 SCALES: Final = {"2": "get_scaled_loss", "3": "scale_loss"}
 """The method that scales a loss, in each generation."""
+_NOT_APPLIED: Final = ": the gradient that is taken for it is given to no optimizer"
 _LIMITS: Final = frozenset({"clip_norm", "clip_value_min", "clip_value_max", "x_min", "x_max"})
 """What the functions that clip call the numbers that they clip to."""
 _KEPT: Final = re.compile(
-    rb"\b(Checkpoint|CheckpointManager|BackupAndRestore|ModelCheckpoint|load_model|load_weights|save_model|pickle|joblib)\b"
-    rb"|(?<!np)(?<!numpy)\.save\(|\.save_weights\(|\b(save|load)_own_variables\b|optimizer\w*\.((get|set)_weights|variables)\b"
+    rb"\b(Checkpoint|CheckpointManager|pickle|joblib|(save|load)_own_variables)\b"
+    rb"|(optimizer|opt)\w*\.((get|set)_weights|variables)\b"
 )
 """What may save or restore the state of an optimizer: of a wrapped one it has another structure."""
+_KEPT_WITH_MODEL: Final = re.compile(
+    rb"\b(BackupAndRestore|ModelCheckpoint|load_model|load_weights|save_model|save_weights)\b"
+    rb"|(?<!np)(?<!numpy)\.save\("
+)
+"""What may save or restore that of an optimizer which a model holds."""
 _OWN: Final = re.compile(rb"\.(beta_1|beta_2|rho|amsgrad|nesterov|momentum)\b(?!\s*=[^=])")
 """What a LossScaleOptimizer of Keras 3 does not pass on from the one inside."""
 
@@ -47,7 +54,12 @@ class ScaleLoss(Rewrite):
     def plan(self, evidence: Evidence) -> Fix | None:
         """Inside the tape; in Keras 2 the gradients are unscaled behind it."""
         scaled = _scaled(evidence, self.world, self.step, frozenset())
-        return Fix("Scale the loss", scaled.applicability, scaled.edits) if scaled is not None else None
+        if scaled is None:
+            return None
+        what = "Scale the loss"
+        if scaled.elsewhere is not None:
+            return only_shown(what, evidence.row_of(scaled.elsewhere), scaled.edits, _NOT_APPLIED)
+        return Fix(what, scaled.applicability, scaled.edits)
 
 
 @dataclass(frozen=True)
@@ -62,7 +74,7 @@ class AddLossScaling(Rewrite):
         worlds = [world for world in evidence.worlds if world.generation == self.world.generation]
         made, steps = _connected(worlds, self.step)
         edits: list[Edit] = []
-        handed_on = False
+        handed_on, elsewhere = False, None
         for place in made:
             around = wrapped(self.world, place)
             if around is None or any(_is_wrapped(world, place) for world in worlds):
@@ -76,13 +88,18 @@ class AddLossScaling(Rewrite):
                 return None
             edits += scaled.edits
             handed_on = handed_on or scaled.applicability is Applicability.UNSAFE
+            elsewhere = elsewhere or scaled.elsewhere
         what, whole = "Wrap the optimizer and scale the loss", tuple(dict.fromkeys(edits))
         unseen = next((place for world in worlds for place in _unseen(world, made.keys())), None)
         if unseen is not None:
             return only_shown(
                 what, evidence.row_of(unseen), whole, ": gradients of a loss that is not scaled are divided"
             )
-        kept = any(evidence.mentions(place.source.path, _KEPT) for place in made)
+        if elsewhere is not None:
+            return only_shown(what, evidence.row_of(elsewhere), whole, _NOT_APPLIED)
+        held = any(_is_held(world, made.keys()) for world in worlds)
+        words = (_KEPT, _KEPT_WITH_MODEL) if held else (_KEPT,)
+        kept = any(evidence.mentions(place.source.path, word) for place in made for word in words)
         own = self.world.generation == "3" and any(evidence.mentions(place.source.path, _OWN) for place in made)
         return Fix(what, Applicability.UNSAFE if kept or own or handed_on else Applicability.SAFE, whole)
 
@@ -110,6 +127,17 @@ def _unseen(world: World, made: Container[Place]) -> Iterator[Place]:
     for event in world.trace.events:
         if isinstance(event, GradientsApplied) and event not in known and event.optimizer.address.place in made:
             yield event.place
+
+
+def _is_held(world: World, made: Container[Place]) -> bool:
+    """Whether a model has one of the optimizers as an attribute, or is compiled with it."""
+    given = [event.given for event in world.trace.events if isinstance(event, Compiled)]
+    fields = [held for model in world.models for held in world.machine.fields(model.instance.address).values()]
+    return any(
+        isinstance(part, Instance) and part.address.place in made and optimizers.is_optimizer(part)
+        for value in (*given, *fields)
+        for part in world.machine.parts(value)
+    )
 
 
 def _is_wrapped(world: World, made: Place) -> bool:
@@ -174,6 +202,8 @@ class _Scaled:
 
     edits: tuple[Edit, ...]
     applicability: Applicability = Applicability.SAFE
+    elsewhere: Place | None = None
+    """Where the same gradient is taken for another purpose."""
 
 
 def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Place]) -> _Scaled | None:
@@ -201,9 +231,29 @@ def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Pla
     edits = _written(world, step, taken, optimizer, alike, is_scaling and not _is_by_compile(alike))
     if edits is None:
         return None
+    elsewhere = _not_applied(evidence, world.generation, place, alike)
     if handed is None:
-        return _Scaled(tuple(edits))
-    return _Scaled((*edits, *handed.edits), Applicability.UNSAFE)
+        return _Scaled(tuple(edits), elsewhere=elsewhere)
+    return _Scaled((*edits, *handed.edits), Applicability.UNSAFE, elsewhere)
+
+
+def _not_applied(
+    evidence: Evidence, generation: str, place: Place, alike: Sequence[tuple[World, Step]]
+) -> Place | None:
+    """Where a gradient that is taken at `place` goes to no optimizer: the call that leads there, or the place."""
+    applied = {(world, _calls_to(step.gradient.context)) for world, step in alike}
+    for world in evidence.worlds:
+        for event in world.trace.events if world.generation == generation else ():
+            if isinstance(event, GradientTaken) and event.place is place:
+                sites = _calls_to(event.context)
+                if (world, sites) not in applied:
+                    return sites[-1] if sites else place
+    return None
+
+
+def _calls_to(context: Context | None) -> tuple[Place, ...]:
+    """The calls that lead to a context, without the passes of loops between them."""
+    return tuple(site for site in context.sites() if isinstance(site.node, cst.Call)) if context is not None else ()
 
 
 def _written(

@@ -77,22 +77,24 @@ class Taken:
             if self.is_inside:
                 return [Edit(self.source.path, span, new)]
             return None
-        text = layout.code(self.source, loss)
-        present = self._present(new)
-        if present is not None:
-            return [Edit(self.source.path, span, present)]
+        inner = self.source.span(loss)
+        text = self.source.text[inner.start : inner.end]
         behind = self._behind(loss)
         if behind is None:
             return [Edit(self.source.path, span, new)] if self.is_inside else None
+        present = self._present(new, behind)
+        if present is not None:
+            return [Edit(self.source.path, span, present)]
         name = variables.free(self.source, self.call, f"scaled_{_word(loss)}")
         at = layout.line_end(self.source, self.source.span(behind).end)
         start = layout.newline(self.source, at) + self.indentation
         inserted = "".join(f"{start}{line}" for line in lines(name, text))
         return [Edit(self.source.path, Span(at, at), inserted), Edit(self.source.path, span, name)]
 
-    def _present(self, new: str) -> str | None:
-        """The variable that the block binds to `new` already."""
-        for statement in self._statements():
+    def _present(self, new: str, behind: cst.CSTNode) -> str | None:
+        """The variable that the block binds to `new` already, behind one of its statements."""
+        statements = list(self._statements())
+        for statement in statements[statements.index(behind) + 1 :]:
             match statement:
                 case cst.SimpleStatementLine(body=[cst.Assign(targets=[cst.AssignTarget(target=target)], value=value)]):
                     if isinstance(target, cst.Name) and layout.code(self.source, value) == new:
@@ -120,7 +122,7 @@ class Taken:
         if not isinstance(self.block.body, cst.IndentedBlock):
             return
         for statement in self.block.body.body:
-            if self.is_inside and (_is_in(self.source, self.call, statement)):
+            if self.is_inside and _is_in(self.source, self.call, statement):
                 return
             yield statement
 

@@ -97,6 +97,18 @@ def change(folder: Path, generation: str, text: str) -> list[str]:
             "gradients = tape.gradient(loss, weights)\n",
             ["-gradients = tape.gradient(loss, weights)", "+gradients = tape.gradient(target, weights)"],
         ),
+        (  # scaled before a term was added
+            "with tf.GradientTape() as tape:\n"
+            "    loss = tf.reduce_mean(model(x))\n"
+            "    target = optimizer.scale_loss(loss)\n"
+            "    loss += tf.nn.l2_loss(weights[0])\n"
+            "gradients = tape.gradient(loss, weights)\n",
+            [
+                "-gradients = tape.gradient(loss, weights)",
+                "+    scaled_loss = optimizer.scale_loss(loss)",
+                "+gradients = tape.gradient(scaled_loss, weights)",
+            ],
+        ),
         (  # what gradients are clipped to is scaled as they are
             "with tf.GradientTape() as tape:\n"
             "    loss = tf.reduce_mean(model(x))\n"
@@ -297,3 +309,38 @@ def test_a_function_is_given_the_optimizer_where_all_its_calls_are_known(
     after = rewritten(tmp_path, "3", unsafe=True, train=text)["train"]
     assert ("def grad(net, y, optimizer):" in after and "grad(model, x, optimizer)" in after) == written
     assert (after != text) == written
+
+
+@pytest.mark.parametrize(
+    ("more", "safe"),
+    [
+        ("model.save('model.keras')\n", True),
+        ("model.compile(optimizer, 'mse')\nmodel.save('model.keras')\n", False),
+        ("model.compile(optimizer, 'mse')\nmodel.fit(x, x)\n", True),
+        ("tf.train.Checkpoint(optimizer=optimizer).restore('here')\n", False),
+        ("print(optimizer.beta_1)\n", False),
+    ],
+)
+def test_safe_where_the_state_of_the_optimizer_is_nobody_s(more: str, safe: bool, tmp_path: Path) -> None:
+    loop = (
+        "with tf.GradientTape() as tape:\n"
+        "    loss = tf.reduce_mean(model(x))\n"
+        "gradients = tape.gradient(loss, weights)\n"
+    )
+    text = HEAD + PLAIN + loop + APPLY + more
+    assert (change(tmp_path, "3", text) != []) == safe
+    assert rewritten(tmp_path, "3", unsafe=True, train=text)["train"] != text
+
+
+@pytest.mark.parametrize(("more", "written"), [("", True), ("print(gradients_of(x))\n", False)])
+def test_only_shown_where_a_gradient_is_also_looked_at(more: str, written: bool, tmp_path: Path) -> None:
+    loop = (
+        "def gradients_of(y):\n"
+        "    with tf.GradientTape() as tape:\n"
+        "        loss = tf.reduce_mean(model(y))\n"
+        "    return tape.gradient(loss, weights)\n"
+        "for _ in range(2):\n"
+        "    gradients = gradients_of(x)\n"
+        f"    {APPLY}"
+    )
+    assert (change(tmp_path, "3", HEAD + SCALING + loop + more) != []) == written
