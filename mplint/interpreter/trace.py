@@ -142,7 +142,8 @@ class Compiled:
     """`model.compile(...)`.
 
     `given` is the optimizer that it was given, or the name of one, `optimizer` what `model.optimizer` is behind it;
-    `unscaled` says that the program has turned the scaling of the loss off, `chosen` that it names an optimizer.
+    `unscaled` says that the program has turned the scaling of the loss off, `chosen` that it names an optimizer,
+    `jit` that it asks for XLA.
     """
 
     model: Instance
@@ -154,6 +155,7 @@ class Compiled:
     optimizer: Value
     unscaled: bool
     chosen: bool
+    jit: bool
 
 
 @immutable()
@@ -164,6 +166,16 @@ class OptimizerMade:
     context: Context
     optimizer: Instance
     arguments: tuple[tuple[str, Value], ...]
+
+
+@immutable()
+class OptimizerWrapped:
+    """An optimizer was given to `wrapper`, what another library than Keras puts around optimizers."""
+
+    place: Place
+    context: Context
+    optimizer: Instance
+    wrapper: str
 
 
 @immutable()
@@ -254,6 +266,7 @@ Event = (
     | ScopeLeft
     | Compiled
     | OptimizerMade
+    | OptimizerWrapped
     | OptimizerUsed
     | GradientTaken
     | GradientsApplied
