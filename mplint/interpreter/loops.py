@@ -17,10 +17,14 @@ from mplint.interpreter.trace import (
     GradientsApplied,
     GradientTaken,
     LayerMade,
+    ModelMade,
     OptimizerMade,
     OptimizerUsed,
+    OptimizerWrapped,
     Ran,
     Reported,
+    ScopeEntered,
+    ScopeLeft,
 )
 from mplint.interpreter.values import (
     FALSE,
@@ -409,6 +413,37 @@ class Loops:
             ]
             if any(info.asked or event.unscaled or not late for info in layers):
                 yield event
+
+    def foreign_wrappers(self) -> Iterator[tuple[Place, str]]:
+        """What other libraries put around a LossScaleOptimizer, or have inside one, and where."""
+        for event in self._events:
+            if isinstance(event, OptimizerWrapped) and optimizers.scales(event.optimizer):
+                yield event.place, event.wrapper
+            elif isinstance(event, OptimizerMade) and optimizers.scales(event.optimizer):
+                wrapper = optimizers.wrapper_of(optimizers.inner_of(self._m, event.optimizer))
+                if wrapper is not None:
+                    yield event.place, wrapper
+
+    def mirrored_with_xla(self) -> Iterator[Compiled]:
+        """Models of a MirroredStrategy whose steps are compiled by XLA, and scale their loss."""
+        scopes: list[str | None] = []
+        mirrored: set[Instance] = set()
+        for event in self._events:
+            inside = bool(scopes) and (scopes[-1] or "").endswith("MirroredStrategy")
+            match event:
+                case ScopeEntered(strategy=strategy):
+                    scopes.append(strategy)
+                case ScopeLeft():
+                    scopes.pop()
+                case ModelMade(model=model) if inside:
+                    mirrored.add(model)
+                case LayerMade(layer=layer) if inside:
+                    mirrored.add(layer)
+                case Compiled(jit=True) if inside or event.model in mirrored:
+                    if optimizers.scales(event.optimizer):
+                        yield event
+                case _:
+                    pass
 
     def used(self) -> Iterator[OptimizerUsed]:
         """The methods of optimizers that are called, and the attributes that have to do with the scale."""

@@ -146,7 +146,8 @@ class Compiled:
     """`model.compile(...)`.
 
     `given` is the optimizer that it was given, or the name of one, `optimizer` what `model.optimizer` is behind it;
-    `unscaled` says that the program has turned the scaling of the loss off, `chosen` that it names an optimizer.
+    `unscaled` says that the program has turned the scaling of the loss off, `chosen` that it names an optimizer,
+    `jit` that it asks for XLA.
     """
 
     model: Instance
@@ -158,6 +159,7 @@ class Compiled:
     optimizer: Value
     unscaled: bool
     chosen: bool
+    jit: bool
 
 
 @immutable()
@@ -168,6 +170,16 @@ class OptimizerMade:
     context: Context
     optimizer: Instance
     arguments: tuple[tuple[str, Value], ...]
+
+
+@immutable()
+class OptimizerWrapped:
+    """An optimizer was given to `wrapper`, what another library than Keras puts around optimizers."""
+
+    place: Place
+    context: Context
+    optimizer: Instance
+    wrapper: str
 
 
 @immutable()
@@ -300,6 +312,7 @@ Event = (
     | ScopeLeft
     | Compiled
     | OptimizerMade
+    | OptimizerWrapped
     | OptimizerUsed
     | GradientTaken
     | GradientsApplied

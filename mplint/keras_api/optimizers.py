@@ -31,6 +31,16 @@ SCALES: Final = frozenset({"loss_scale", "dynamic_scale"})
 """The attributes that hold the present scale of the loss."""
 
 
+_WRAPPERS: Final = ("Optimizer", "SWA", "Lookahead", "MovingAverage", "GradientAccumulator")
+"""How libraries beside Keras call what they put around an optimizer."""
+_OWN: Final = ("keras.", "tensorflow.", "builtins.")
+
+
+def is_foreign_wrapper(path: str) -> bool:
+    """Whether a function or class of another library than Keras, as its name tells, is put around optimizers."""
+    return not path.startswith(_OWN) and path.endswith(_WRAPPERS)
+
+
 def scales_losses(path: str) -> bool:
     """Whether the class of optimizers at `path` is a LossScaleOptimizer."""
     return path in (LOSS_SCALE, EXPERIMENTAL_LOSS_SCALE)

@@ -68,6 +68,7 @@ from mplint.interpreter.values import (
     variable_dtype,
 )
 from mplint.keras_api import Kind
+from mplint.keras_api.optimizers import is_foreign_wrapper
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -184,6 +185,8 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+    if is_foreign_wrapper(callee.path):
+        return optimizers.wrapped_elsewhere(m, callee, arguments, place)
     if callee.path.endswith(".get") and len(arguments.args) == 2 and candidates.is_plain(arguments.args[0]):
         found = _looked_up(Api(callee.path.removesuffix(".get")), arguments)
         if found is not None:

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter import sequences
-from mplint.interpreter.calls import Arguments
+from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.keras import structures, tapes
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import info_of
-from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed
+from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed, OptimizerWrapped
 from mplint.interpreter.values import (
     FALSE,
     NEVER,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     ApiMethod,
@@ -28,6 +29,7 @@ from mplint.interpreter.values import (
     Place,
     Policy,
     Scaling,
+    Symbol,
     Tensor,
     Tuple,
     Unknown,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _INNER: Final = "inner_optimizer"
+_FOREIGN: Final = "foreign optimizer"
 _ARGUMENTS: Final = (_INNER, "dynamic", "initial_scale", "dynamic_growth_steps")
 """What a LossScaleOptimizer of Keras 2 takes: its class does not say so, since it makes objects of others."""
 _NAMES: Final = {
@@ -99,6 +102,23 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instanc
     return optimizer
 
 
+def wrapped_elsewhere(m: Machine, wrapper: Api, arguments: Arguments, place: Place) -> Value:
+    """What another library puts around an optimizer."""
+    for value in arguments.values():
+        for part in m.parts(value):
+            if isinstance(part, Instance) and is_optimizer(part):
+                m.record(OptimizerWrapped(place, m.context, part, wrapper.path))
+    unseen(m, wrapper, arguments)
+    return Unknown(Symbol(_FOREIGN, wrapper.path))
+
+
+def wrapper_of(value: Value) -> str | None:
+    """What another library has put around an optimizer, where `value` is such a thing."""
+    if not isinstance(value, Unknown) or value.symbol is None or value.symbol.parts[0] != _FOREIGN:
+        return None
+    return str(value.symbol.parts[1])
+
+
 def get(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`keras.optimizers.get(identifier)`."""
     value = arguments.get("identifier", 0)
@@ -133,7 +153,8 @@ def compile_model(m: Machine, model: Instance, policy: Policy, arguments: Argume
     elif own == SCALE_POLICY and not off and not scales(optimizer):
         optimizer = _wrapped(m, optimizer, place)
     m.put(model.address, "optimizer", optimizer)
-    m.record(Compiled(model, m.context, policy, place, given, optimizer, off, given is not _DEFAULT))
+    jit = arguments.get("jit_compile") == TRUE
+    m.record(Compiled(model, m.context, policy, place, given, optimizer, off, given is not _DEFAULT, jit))
 
 
 def _wrapped(m: Machine, inner: Value, place: Place) -> Instance:
