@@ -4,7 +4,7 @@ What it does
 ------------
 Reports calls of `enable_mixed_precision_graph_rewrite`: of `tf.train.experimental`, which has it no more, and of
 `tf.compat.v1`, where it is given an optimizer that it does not take. Optimizers of TensorFlow 1 are not reported there,
-nor is a project that asks for TensorFlow before 2.4.
+nor is a project that asks for TensorFlow before 2.4, or a program that only TensorFlow 1 can run.
 
 Why it matters
 --------------

@@ -4,7 +4,8 @@ What it does
 ------------
 Reports `auto_mixed_precision` that is switched on with `tf.config.optimizer.set_experimental_options`, whatever way the
 dict comes there, and the variables `TF_ENABLE_AUTO_MIXED_PRECISION` and
-`TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE` of the environment where the program sets them.
+`TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE` of the environment where the program sets them. A
+program that only TensorFlow 1 can run, which has no policies, is not reported.
 
 Why it matters
 --------------

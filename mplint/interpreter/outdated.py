@@ -235,7 +235,8 @@ def graph_rewrites(world: World) -> Iterator[Rewriting]:
         if not isinstance(event, LibraryCalled) or not keras_api.is_graph_rewrite(event.callee.path):
             continue
         gone = not keras_api.generations(event.callee.spelled or event.callee.path)
-        if gone and world.machine.program.runs_before(event.place.source.path, keras_api.STABLE_SINCE):
+        oldest = keras_api.STABLE_SINCE if gone else _TENSORFLOW_2
+        if world.machine.program.runs_before(event.place.source.path, oldest):
             continue
         optimizer = event.arguments.get("opt", 0)
         if gone or _is_refused(optimizer):
@@ -266,12 +267,17 @@ class HalfOption:
 
 
 _OPTION: Final = "auto_mixed_precision"
+_TENSORFLOW_2: Final = (2, 0)
 
 
 def half_options(world: World) -> Iterator[HalfOption]:
     """The options of TensorFlow's graph optimizer, and variables of the environment, that switch half precision on."""
     beside = any(policy.name in HALF_POLICIES for policy in world.policies)
     for event in world.trace.events:
+        if not isinstance(event, (EnvironmentSet, LibraryCalled)):
+            continue
+        if world.machine.program.runs_before(event.place.source.path, _TENSORFLOW_2):
+            continue  # which has no policies
         if isinstance(event, EnvironmentSet) and _is_on(world, event.value):
             yield HalfOption(event.place, event.name, event.place, beside)
         if not isinstance(event, LibraryCalled) or event.callee.path != keras_api.OPTIONS:

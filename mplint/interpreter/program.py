@@ -31,7 +31,7 @@ from mplint.interpreter.values import (
     Symbol,
     Unknown,
 )
-from mplint.project.generation import tensorflow_of
+from mplint.project.generation import is_of_tensorflow_1, tensorflow_of
 from mplint.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Program:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.root_context = Context(None, None, 0)
+        self._of_tensorflow_1: dict[Path, bool] = {}
         self.entered: set[cst.CSTNode] = set()
         """Functions that some call in the program has entered."""
         self.passed: set[tuple[cst.CSTNode, str]] = set()
@@ -124,8 +125,13 @@ class Program:
         self._addresses: dict[tuple[int, Context, str], Address] = {}
 
     def runs_before(self, path: Path, release: tuple[int, int]) -> bool:
-        """Whether the project asks for releases of TensorFlow before `release` at `path`, and for no other."""
-        return tensorflow_of(self.project, path).is_below(release)
+        """Whether the file at `path` runs with releases of TensorFlow before `release`, and with no other.
+
+        That is what the project asks for, or what the program uses is only in TensorFlow 1.
+        """
+        if path not in self._of_tensorflow_1:
+            self._of_tensorflow_1[path] = is_of_tensorflow_1(self.project, path)
+        return self._of_tensorflow_1[path] or tensorflow_of(self.project, path).is_below(release)
 
     @cached_property
     def has_several_kerases(self) -> bool:

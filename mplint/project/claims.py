@@ -122,6 +122,24 @@ class Claims:
     """tf_keras, and another Keras only where that is not installed."""
 
 
+_TENSORFLOW_1: Final = re.compile(
+    r"(?<![\w.])(?:tf|tensorflow)\.(?:Session|InteractiveSession|placeholder|contrib|app\.(?:run|flags)|flags|gfile|logging"
+    r"|get_variable|global_variables(?:_initializer)?|trainable_variables|ConfigProto|reset_default_graph"
+    r"|set_random_seed|enable_eager_execution|get_default_graph|truncated_normal|layers\.\w+|losses\.\w+_cross_entropy"
+    r"|train\.(?:get_or_create_global_step|get_global_step|\w+Optimizer|Saver|SessionRunHook))\b"
+)
+"""Names that TensorFlow 1 has, and 2 has only in `compat.v1`."""
+_ANOTHER_TF: Final = re.compile(r"\bimport\s+tensorflow\.compat\.v1\b|\bfrom\s+tensorflow\.compat\s+import\s+v1\b")
+
+
+def is_for_tensorflow_1(text: str) -> bool:
+    """Whether the text of a file can only run with TensorFlow 1: it uses what went with that."""
+    if "tensorflow" not in text:
+        return False
+    code = code_alone(text, list(strings_and_comments(text)))
+    return _TENSORFLOW_1.search(code) is not None and _ANOTHER_TF.search(code) is None
+
+
 def claims_of(text: str) -> Claims:
     """The claims of a file's text, found without parsing it."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from mplint.project.claims import Claims, Flavor, Generation, claims_of
+from mplint.project.claims import Claims, Flavor, Generation, claims_of, is_for_tensorflow_1
 from mplint.project.modules import Project
 from mplint.project.requirements import Demand, demands_in, installs_in
 from mplint.project.versions import Range, parse_range
@@ -64,6 +64,20 @@ def tensorflow_of(project: Project, path: Path) -> Range:
     """The releases of TensorFlow that the project asks for, by the file nearest to `path` that asks for any."""
     memory = _memories.setdefault(project, _Memory())
     return _Judge(project, memory, {}).tensorflow(path)
+
+
+def is_of_tensorflow_1(project: Project, path: Path) -> bool:
+    """Whether the file at `path`, or one that it imports, can only run with TensorFlow 1."""
+    return any(_is_for_tensorflow_1(project, other) for other in sorted({path, *project.closure(path)}))
+
+
+def _is_for_tensorflow_1(project: Project, path: Path) -> bool:
+    if not project.mentions(path, b"tensorflow"):
+        return False
+    try:
+        return project.glance(path, is_for_tensorflow_1)
+    except SourceError:
+        return False
 
 
 @dataclass

@@ -33,6 +33,8 @@ def old(source: str, generation: str = "2", **files: str) -> list[str]:
         (f"from packaging.version import parse\nif parse(tf.__version__) <= parse('2.8'):\n    {OLD}", []),
         (f"old = tf.__version__.startswith('2.4')\n{OLD} if old else mp.set_global_policy('mixed_float16')", []),
         ("mp.experimental", ["experimental"]),
+        (f"{OLD}\nwith tf.Session() as session:\n    pass", []),
+        (f"{OLD}\nwith tf.compat.v1.Session() as session:\n    pass", ["set_policy"]),
         ("e = mp.experimental\ne.Policy('float32')\ne.set_policy('float32')", ["experimental", "set_policy"]),
         ("print(mp.Policy('mixed_float16').loss_scale)", ["loss_scale"]),
     ],
