@@ -141,6 +141,17 @@ def test_a_class_that_nobody_makes_is_made_once(tmp_path: Path) -> None:
     assert made(tmp_path, files)["nets.py"] == {"mixed_float16"}
 
 
+def test_methods_of_an_object_that_takes_too_long_to_make(tmp_path: Path) -> None:
+    """They are run on the object as far as it was made, and the constructor is not run again."""
+    body = "".join(f"        self.row{i} = [(i, j, k, n) for i in range(9) for j in range(9)]\n" for i in range(90))
+    job = f"class Job:\n    def __init__(self, k, n):\n        self.units = 3\n{body}        self.last = 1\n\n"
+    net = "    def build(self):\n        half()\n        return net(self.units)\n"
+    text = f"from half import half\nfrom net import net\n\n{job}{net}"
+    assert made(tmp_path, {"job.py": text}) == {"net.py": {"mixed_float16"}}
+    build = next(world for world in found_in(tmp_path).worlds if world.entry == "job.py:Job.build")
+    assert build.machine.steps < 100
+
+
 def test_a_module_out_of_a_package_without_a_file() -> None:
     main = (
         "from configs import base\nfrom tensorflow import keras\nkeras.mixed_precision.set_global_policy(base.POLICY)"
