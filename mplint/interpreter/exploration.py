@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from mplint.interpreter.activations import Patience
 from mplint.interpreter.mentioned import policies_by_name
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
@@ -21,9 +22,13 @@ from mplint.project.modules import Project
 
 MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""
+MAX_FLOAT32_STEPS: Final = 40_000
+"""The same for a program in which nothing was seen to ask for another precision than float32.
 
-
+Of all that were looked at, the last to ask for it does so after 19,000.
+"""
 _FLOAT32: Final = Policy("float32")
+_PATIENCE: Final = Patience(MAX_FLOAT32_STEPS, lambda machine: machine.asks_for_precision)
 
 
 def explore(
@@ -182,7 +187,8 @@ class _Explorer:
     def _run(self, point: _EntryPoint) -> None:
         for generation in self._generations_of(point.path):
             before = self._starts[point.path]
-            entry = Entry(point.path, point.name, generation, before)
+            patience = None if self._is_assumed(point.path) else _PATIENCE
+            entry = Entry(point.path, point.name, generation, before, patience=patience)
             if self._project.is_test(point.path):  # a test runner imports it: there is no program to run
                 entry = replace(entry, budget=MAX_TEST_STEPS)
             for world in run_entry(self._program, self._found, entry, point.run):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import libcst as cst
 
 from mplint.interpreter import attributes, dispatch, expressions, meeting, objects, statements
-from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters
+from mplint.interpreter.activations import Activation, OutOfBudget, Patience, PolicyMatters
 from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import TRANSPARENT, Facts, implied, in_common, question_behind
@@ -20,6 +20,7 @@ from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_att
 from mplint.interpreter.trace import (
     Escaped,
     Event,
+    LayerMade,
     ModelUsed,
     Opened,
     PolicyRefused,
@@ -32,6 +33,7 @@ from mplint.interpreter.trace import (
 )
 from mplint.interpreter.values import (
     ABSENT,
+    HALF_POLICIES,
     UNKNOWN,
     Address,
     Api,
@@ -73,7 +75,7 @@ class Machine:
 
     It starts under the policy of `shelf`, with the modules there, or where the run `start` has ended.  `decisions`
     fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises `Split`
-    while `may_split`.  It ends when it has taken `budget` steps, or `patience` steps with nothing of interest.
+    while `may_split`.  It ends when it has taken `budget` steps, or when its `patience` ends.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class Machine:
         may_split: bool,
         start: Machine | None = None,
         budget: int = MAX_STEPS,
-        patience: int = MAX_STEPS,
+        patience: Patience | None = None,
     ) -> None:
         self.program = program
         self._places = program.places
@@ -128,8 +130,9 @@ class Machine:
         """How many `try` statements that catch something are being run."""
         self.stack: list[Activation] = []
         self.steps = 0
-        self.budget = min(budget, patience)
+        self.budget = budget if patience is None else min(budget, patience.steps)
         self._most = budget
+        self._patience = patience
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
         self.idle: set[FunctionCode] = set()
@@ -156,8 +159,8 @@ class Machine:
         return UNKNOWN if handler is None else handler(self, frame, node)
 
     def exhausted(self) -> None:
-        """End a run that has taken its budget, or its patience where nothing in it was of interest."""
-        if self.budget == self._most or not self.trace.interest:
+        """End a run that has taken its budget, or whose patience ends."""
+        if self.budget == self._most or (self._patience is not None and not self._patience.found(self)):
             raise OutOfBudget
         self.budget = self._most
 
@@ -631,6 +634,15 @@ class Machine:
                     stack.append(here.receiver)
                 case _:
                     pass
+
+    @property
+    def asks_for_precision(self) -> bool:
+        """Whether a policy was set, or a layer made, that may compute in something else than float32."""
+        return bool(self.unsettled) or any(
+            isinstance(event, PolicySet)
+            or (isinstance(event, LayerMade) and (event.policy.name is None or event.policy.name in HALF_POLICIES))
+            for event in self.trace.events
+        )
 
     @property
     def caller(self) -> Instance | None:

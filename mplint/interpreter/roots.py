@@ -11,7 +11,7 @@ from typing import Final
 import libcst as cst
 
 from mplint.interpreter import modules, namespaces
-from mplint.interpreter.activations import OutOfBudget, Split
+from mplint.interpreter.activations import OutOfBudget, Patience, Split
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.code import dotted
 from mplint.interpreter.keras.info import keras_base_of
@@ -43,6 +43,7 @@ MAX_IDLE_STEPS: Final = 5_000
 
 Of the functions of TensorFlow's model garden that make layers, the last begins after 3,000.
 """
+_PATIENCE: Final = Patience(MAX_IDLE_STEPS, lambda machine: machine.trace.interest)
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
 _WORD: Final = re.compile(r"\w")
@@ -153,7 +154,7 @@ class _Roots:
         self._path = entry.path
         is_half = policy.name in HALF_POLICIES
         budget = min(entry.budget, MAX_ROOT_STEPS) if is_half else MAX_FLOAT32_STEPS
-        self._entry = replace(entry, budget=budget, patience=MAX_IDLE_STEPS)
+        self._entry = replace(entry, budget=budget, patience=_PATIENCE)
         self._policy = policy
         self._setters = setters
         self._objects: dict[cst.ClassDef, _Made | None] = {}
