@@ -233,7 +233,7 @@ def _policies(world: World) -> Iterator[Policy]:
 def related(project: Project, targets: Collection[Path]) -> list[Path]:
     """The files whose running may say something about `targets`: themselves, and those that import them."""
     found = set(targets)
-    for path in targets:
+    for path in targets if not found.issuperset(project.files) else ():
         found |= project.importers(path)
     return sorted(found)
 
