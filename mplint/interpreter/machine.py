@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -309,7 +309,7 @@ class Machine:
             self.state.set((address, SHUFFLED), ABSENT)  # what comes back stands behind the others
 
     def _is_there(self, cell: Cell) -> bool | None:
-        found = self.state.get(cell)
+        found = self.read(cell)
         if type(found) is Maybe:
             return False if found.value is None else None
         return isinstance(found, Value)
@@ -603,9 +603,13 @@ class Machine:
         if isinstance(model, Instance):
             self.record(Opened(model))
 
-    def parts(self, value: Value, seen: set[object] | None = None) -> Iterator[Value]:
-        """`value` and the values that it holds in containers."""
-        seen = set() if seen is None else seen
+    def parts(self, value: Value, seen: set[object] | None = None) -> Iterable[Value]:
+        """`value` and the values that it holds in containers, but for constants."""
+        if seen is None and type(value) not in _HOLDING:
+            return () if type(value) is Const else (value,)
+        return self._parts(value, set() if seen is None else seen)
+
+    def _parts(self, value: Value, seen: set[object]) -> Iterator[Value]:
         stack = [value]
         while stack:
             here = stack.pop()
@@ -682,5 +686,7 @@ class Machine:
         self.pending = None
 
 
+_HOLDING: Final = frozenset({Choice, Tuple, List, Dict, Partial, Bound})
+"""The kinds of values that hold others."""
 _OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, Returned, ScopeEntered, ScopeLeft, VariableMade)
 """Events that say the same whatever the policy is; all others belong to a world in which it is known."""
