@@ -30,10 +30,10 @@ class OutOfBudget(Exception):
 
 
 class Patience(NamedTuple):
-    """So many steps a run may take while `found` finds nothing for which it is worth going on."""
+    """When a run is given up that comes to nothing: after so many steps it is asked, `until` which one it may go on."""
 
     steps: int
-    found: Callable[[Machine], object]
+    until: Callable[[Machine], int]
 
 
 class PolicyMatters(Exception):

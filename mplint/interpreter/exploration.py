@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from mplint.interpreter.activations import Patience
+from mplint.interpreter.machine import MAX_STEPS
 from mplint.interpreter.mentioned import policies_by_name
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
@@ -22,13 +23,15 @@ from mplint.project.modules import Project
 
 MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""
-MAX_FLOAT32_STEPS: Final = 40_000
-"""The same for a program in which nothing was seen to ask for another precision than float32.
+MAX_SILENT_STEPS: Final = 40_000
+"""Those that a program may take without coming to a policy, or to a layer that may be in half precision.
 
-Of all that were looked at, the last to ask for it does so after 19,000.
+Of all programs that were looked at, the last to come to one does so after 19,000.
 """
 _FLOAT32: Final = Policy("float32")
-_PATIENCE: Final = Patience(MAX_FLOAT32_STEPS, lambda machine: machine.asks_for_precision)
+_PATIENCE: Final = Patience(
+    MAX_SILENT_STEPS, lambda machine: MAX_STEPS if machine.unsettled else machine.heard + MAX_SILENT_STEPS
+)
 
 
 def explore(

@@ -20,6 +20,7 @@ from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_att
 from mplint.interpreter.trace import (
     Escaped,
     Event,
+    LayerCalled,
     LayerMade,
     ModelUsed,
     Opened,
@@ -133,6 +134,8 @@ class Machine:
         self.budget = budget if patience is None else min(budget, patience.steps)
         self._most = budget
         self._patience = patience
+        self.heard = 0
+        """The step at which the run has last come to what has to do with half precision: a policy, a layer."""
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
         self.idle: set[FunctionCode] = set()
@@ -160,9 +163,10 @@ class Machine:
 
     def exhausted(self) -> None:
         """End a run that has taken its budget, or whose patience ends."""
-        if self.budget == self._most or (self._patience is not None and not self._patience.found(self)):
+        until = self._most if self._patience is None else min(self._most, self._patience.until(self))
+        if self.steps > until:
             raise OutOfBudget
-        self.budget = self._most
+        self.budget = until
 
     def execute(self, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
         """Run statements; false when control does not reach their end."""
@@ -582,6 +586,13 @@ class Machine:
         if self.pending is not None and self.may_split and not isinstance(event, _OF_ANY_POLICY):
             meeting.decide_on(self.pending)
         self.trace.events.append(event)
+        if self._speaks_of_half(event):
+            self.heard = self.steps
+
+    def _speaks_of_half(self, event: Event) -> bool:
+        if type(event) is LayerMade:
+            return event.policy.name is None or event.policy.name in HALF_POLICIES
+        return type(event) is PolicySet or (type(event) is LayerCalled and self.heard > 0)
 
     def escape(self, value: Value, seen: set[object] | None = None) -> None:
         """Note that `value`, and what it holds, went where it cannot be followed."""
@@ -638,15 +649,6 @@ class Machine:
                     stack.append(here.receiver)
                 case _:
                     pass
-
-    @property
-    def asks_for_precision(self) -> bool:
-        """Whether a policy was set, or a layer made, that may compute in something else than float32."""
-        return bool(self.unsettled) or any(
-            isinstance(event, PolicySet)
-            or (isinstance(event, LayerMade) and (event.policy.name is None or event.policy.name in HALF_POLICIES))
-            for event in self.trace.events
-        )
 
     @property
     def caller(self) -> Instance | None:

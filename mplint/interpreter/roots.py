@@ -43,7 +43,7 @@ MAX_IDLE_STEPS: Final = 5_000
 
 Of the functions of TensorFlow's model garden that make layers, the last begins after 3,000.
 """
-_PATIENCE: Final = Patience(MAX_IDLE_STEPS, lambda machine: machine.trace.interest)
+_PATIENCE: Final = Patience(MAX_IDLE_STEPS, lambda machine: MAX_ROOT_STEPS if machine.trace.interest else 0)
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
 _WORD: Final = re.compile(r"\w")
