@@ -158,7 +158,7 @@ class Machine:
         self.steps += 1
         if self.steps > self.budget:
             self.exhausted()
-        handler = expressions.HANDLERS.get(type(node))
+        handler = _HANDLERS.get(type(node))
         return UNKNOWN if handler is None else handler(self, frame, node)
 
     def exhausted(self) -> None:
@@ -688,6 +688,7 @@ class Machine:
         self.pending = None
 
 
+_HANDLERS: Final = expressions.HANDLERS
 _HOLDING: Final = frozenset({Choice, Tuple, List, Dict, Partial, Bound})
 """The kinds of values that hold others."""
 _OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, Returned, ScopeEntered, ScopeLeft, VariableMade)
