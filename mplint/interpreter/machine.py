@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import libcst as cst
 
@@ -201,22 +201,21 @@ class Machine:
 
     def place(self, frame: Frame, node: cst.CSTNode) -> Place:
         """Where `node` stands."""
-        found = self._places.get(id(node))
-        return self.program.place(frame.source, node) if found is None else found
+        try:
+            return self._places[id(node)]
+        except KeyError:
+            return self.program.place(frame.source, node)
 
     # -- variables
 
     def variable(self, frame: Frame, name: str) -> Value | None:
         """The variable `name` of a module, class or function; None where it is not bound."""
         found = self.read((frame, name))
-        if type(found) is Maybe:
-            return found.value
-        return found if isinstance(found, Value) else None
+        return found.value if type(found) is Maybe else cast("Value | None", found)
 
     def content(self, frame: Frame, name: str) -> Value | None:
         """What the cell of a variable holds: as `variable`, but `Maybe` where it may be unbound."""
-        found = self.read((frame, name))
-        return found if isinstance(found, Value) else None
+        return cast("Value | None", self.read((frame, name)))
 
     def read(self, cell: Cell) -> object | None:
         """What a cell of the state holds."""

@@ -67,7 +67,7 @@ from mplint.keras_api import Kind
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_OBJECTS: Final = frozenset({Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER})
+_OBJECTS: Final = (Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER)
 _HARMLESS: Final = (
     "matplotlib.",
     "logging.",
@@ -100,6 +100,8 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     if head == "math":
         return python.math_call(last, arguments)
     kind = keras_api.kind(path)
+    if kind is None:
+        return arrays.call(m, path, arguments) if head in ("numpy", "np") else _foreign(m, callee, arguments, place)
     match kind:
         case Kind.LAYER | Kind.WRAPPER | Kind.CELL | Kind.MODEL:
             return calling.make(m, callee, arguments, place)
@@ -117,10 +119,6 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
             return _function(m, kind, path, arguments, place)
         case Kind.INITIALIZER | Kind.REGULARIZER:
             return Instance(m.allocate(place, "object"), Api(path))
-        case None:
-            if head in ("numpy", "np"):
-                return arrays.call(m, path, arguments)
-            return _foreign(m, callee, arguments, place)
         case _:
             return _foreign(m, callee, arguments, place)
 
