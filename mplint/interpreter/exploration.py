@@ -24,7 +24,7 @@ from mplint.project.modules import Project
 MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""
 MAX_SILENT_STEPS: Final = 40_000
-"""Those that a program may take without coming to a policy, or to a layer that may be in half precision.
+"""Those that a program may take without coming to a policy or a layer.
 
 Of all programs that were looked at, the last to come to one does so after 19,000.
 """

@@ -34,7 +34,6 @@ from mplint.interpreter.trace import (
 )
 from mplint.interpreter.values import (
     ABSENT,
-    HALF_POLICIES,
     UNKNOWN,
     Address,
     Api,
@@ -135,7 +134,7 @@ class Machine:
         self._most = budget
         self._patience = patience
         self.heard = 0
-        """The step at which the run has last come to what has to do with half precision: a policy, a layer."""
+        """The step at which the run has last come to a policy or a layer."""
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
         self.idle: set[FunctionCode] = set()
@@ -585,13 +584,8 @@ class Machine:
         if self.pending is not None and self.may_split and not isinstance(event, _OF_ANY_POLICY):
             meeting.decide_on(self.pending)
         self.trace.events.append(event)
-        if self._speaks_of_half(event):
+        if type(event) in _TELLING:
             self.heard = self.steps
-
-    def _speaks_of_half(self, event: Event) -> bool:
-        if type(event) is LayerMade:
-            return event.policy.name is None or event.policy.name in HALF_POLICIES
-        return type(event) is PolicySet or (type(event) is LayerCalled and self.heard > 0)
 
     def escape(self, value: Value, seen: set[object] | None = None) -> None:
         """Note that `value`, and what it holds, went where it cannot be followed."""
@@ -687,6 +681,7 @@ class Machine:
         self.pending = None
 
 
+_TELLING: Final = frozenset({PolicySet, LayerMade, LayerCalled})
 _HANDLERS: Final = expressions.HANDLERS
 _HOLDING: Final = frozenset({Choice, Tuple, List, Dict, Partial, Bound})
 """The kinds of values that hold others."""
