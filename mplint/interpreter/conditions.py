@@ -214,9 +214,9 @@ def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:
 
 
 def _subject(test: cst.BaseExpression) -> str | None:
+    if type(test) is cst.Name:
+        return test.value
     match test:
-        case cst.Name():
-            return test.value
         case cst.Comparison(left=cst.Name() as left) if not any(
             isinstance(part.comparator, cst.Call) for part in test.comparisons
         ):

@@ -19,12 +19,13 @@ from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import losses
 from mplint.interpreter.merging import loosened
 from mplint.interpreter.sequences import MAX_PASSES
-from mplint.interpreter.state import State
+from mplint.interpreter.state import MADE, Cell, State
 from mplint.interpreter.targets import assign, bind, delete_item, unbind
 from mplint.interpreter.values import (
     NEVER,
     NONE,
     UNKNOWN,
+    Address,
     ApiMethod,
     Bound,
     Const,
@@ -425,9 +426,9 @@ def _repeat(
             changes = after.above(base)
             if m.captures == captures:
                 base.pins -= 1
-            news = any(_news(base, cell, value) for cell, value in changes.items())
-            if news and not left:  # it goes on changing
-                for cell in [cell for cell, value in changes.items() if _news(base, cell, value)]:
+            news = [cell for cell, value in changes.items() if _is_news(base, changes, cell, value)]
+            if not left:  # it goes on changing
+                for cell in news:
                     after.set(cell, loosened(base.get(cell), changes[cell]))
             m.state = after.settled(base)
             if not news:
@@ -450,7 +451,10 @@ def _counters(m: Machine, node: cst.CSTNode, body: Sequence[cst.CSTNode]) -> fro
     return found
 
 
-def _news(base: State, cell: tuple[object, str], value: object) -> bool:
+def _is_news(base: State, changes: dict[Cell, object], cell: Cell, value: object) -> bool:
+    """Whether one of the `changes` to a state is that something was there, and is another now."""
+    if type(cell[0]) is Address and (cell[0], MADE) in changes:
+        return False
     before = base.get(cell)
     return before is not None and before != value
 

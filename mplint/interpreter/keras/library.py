@@ -73,7 +73,7 @@ from mplint.keras_api.optimizers import is_foreign_wrapper
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_OBJECTS: Final = frozenset({Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER})
+_OBJECTS: Final = (Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER)
 _HARMLESS: Final = (
     "matplotlib.",
     "logging.",
@@ -109,6 +109,8 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     if head == "math":
         return python.math_call(last, arguments)
     kind = keras_api.kind(path)
+    if kind is None:
+        return arrays.call(m, path, arguments) if head in ("numpy", "np") else _foreign(m, callee, arguments, place)
     match kind:
         case Kind.LAYER | Kind.WRAPPER | Kind.CELL | Kind.MODEL:
             return calling.make(m, callee, arguments, place)
@@ -128,10 +130,6 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
             return Instance(m.allocate(place, "object"), Api(path))
         case Kind.OTHER if path.rpartition(".")[2] in keras_api.LOSS_SCALES:
             return _made(m, callee, arguments, place)
-        case None:
-            if head in ("numpy", "np"):
-                return arrays.call(m, path, arguments)
-            return _foreign(m, callee, arguments, place)
         case _:
             return _foreign(m, callee, arguments, place)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
@@ -198,18 +199,29 @@ def _symbolic(tensors: list[Tensor]) -> bool | None:
 
 
 def outcome(
-    m: Machine, path: str, operands: Sequence[Value] | Mapping[str, Value], symbolic: bool | None
+    m: Machine, path: str, operands: Sequence[Value] | dict[str, Value], symbolic: bool | None
 ) -> str | tuple[str, ...] | None:
     """The dtype of an operation's result, or of each of its results; None when not measured, or when it raises."""
     operation = keras_api.operation(path, m.generation)
     if operation is None:
         return None
-    given: Sequence[keras_api.Operand | None] | Mapping[str, object]
-    if isinstance(operands, Mapping):
-        given = {name: _argument(m, value) for name, value in operands.items()}
-    else:
-        given = [_operand(m, value) for value in operands]
-    result = operation.result(given, symbolic=bool(symbolic))
+    if isinstance(operands, dict):
+        named = tuple([(name, _argument(m, value)) for name, value in operands.items()])
+        return _measured(operation, path, None, named, bool(symbolic))
+    return _measured(operation, path, tuple([_operand(m, value) for value in operands]), (), bool(symbolic))
+
+
+@lru_cache(maxsize=16384)
+def _measured(
+    operation: keras_api.Operation,
+    path: str,
+    operands: tuple[keras_api.Operand | None, ...] | None,
+    named: tuple[tuple[str, object], ...],
+    symbolic: bool,
+) -> str | tuple[str, ...] | None:
+    """The same for the positional `operands`, or where there are none for the `named` ones."""
+    given = dict(named) if operands is None else operands
+    result = operation.result(given, symbolic=symbolic)
     if symbolic and isinstance(result, str) and not path.startswith(_BY_SYMBOL):
         real = operation.result(given, symbolic=False)
         if isinstance(real, str) and real != result:
