@@ -11,16 +11,53 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.compiling import CompileScaling
+from mplint.codemods.dtype_texts import DTypeItself
+from mplint.codemods.dynamic import ScaleDynamically
+from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
+from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
+from mplint.codemods.other_names import NameOfOther
+from mplint.codemods.overflows import KeepOverflows
 from mplint.codemods.renaming import NamePolicy
+from mplint.codemods.reports import ShowUnscaled
+from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
 from mplint.codemods.rewrite import Rewrite, Together
+from mplint.codemods.scale_arguments import ScaleOfToday, WithoutDynamic
+from mplint.codemods.scale_calls import (
+    AlwaysDynamic,
+    AppliedByKeras2,
+    LeftToKeras3,
+    ScaledByKeras2,
+    ScaledByKeras3,
+    ScaleRead,
+)
+from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
+from mplint.codemods.spelling import NameOfToday
+from mplint.codemods.unscaled_uses import UseUnscaled
+from mplint.codemods.unscaling import Unscale, UnscaleOnce
+from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
+from mplint.interpreter.loops import Loops
+from mplint.interpreter.outdated import (
+    OptimizerUse,
+    attributes_of_text,
+    called_scales,
+    dynamics,
+    graph_rewrites,
+    half_options,
+    is_deprecated,
+    old_arguments,
+    old_names,
+    optimizer_uses,
+    other_names,
+)
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -82,8 +119,13 @@ class CommentRule(Rule):
 
 __all__ = [
     "HALF",
+    "AddLossScaling",
+    "AlwaysDynamic",
     "Applicability",
+    "AppliedByKeras2",
     "CommentRule",
+    "CompileScaling",
+    "DTypeItself",
     "End",
     "EndFault",
     "Fault",
@@ -92,22 +134,58 @@ __all__ = [
     "Float32Wrapper",
     "History",
     "Ineffective",
+    "KeepOverflows",
     "Layer",
+    "LeftToKeras3",
+    "Loops",
+    "Minimized",
     "Model",
+    "NameOfOther",
+    "NameOfToday",
     "NamePolicy",
+    "OptimizerUse",
     "Place",
     "Policy",
+    "PolicyInstead",
     "Rewrite",
     "Rule",
+    "ScaleDynamically",
+    "ScaleInner",
+    "ScaleInsideTape",
+    "ScaleLoss",
+    "ScaleOfToday",
+    "ScaleOnce",
+    "ScaleRead",
+    "ScaleTerms",
+    "ScaledByKeras2",
+    "ScaledByKeras3",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",
     "Severity",
+    "ShowUnscaled",
     "Syntax",
     "Together",
+    "Unscale",
+    "UnscaleOnce",
     "Unused",
+    "Unwrap",
+    "UseUnscaled",
+    "WithoutDynamic",
+    "WithoutOption",
     "World",
+    "WrapOnce",
+    "attributes_of_text",
+    "called_scales",
+    "dynamics",
     "faulty_ends",
+    "graph_rewrites",
+    "half_options",
     "in_vain",
+    "is_deprecated",
     "nearest_policy",
+    "old_arguments",
+    "old_names",
+    "optimizer_uses",
+    "other_names",
 ]

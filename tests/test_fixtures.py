@@ -29,8 +29,8 @@ HALF = {"float16", "bfloat16"}
 CODES = {rule.code for rule in rules()}
 """Those of the rules that exist: expectations of others wait for theirs."""
 
-SPEAK_OF = {"MP406": ("3",)}
-"""The generations that a rule speaks of, where it is not all of them."""
+SPEAK_OF = {"MP207": ("3",), "MP302": ("3",), "MP303": ("2",), "MP406": ("3",)}
+"""The generations that a rule has programs for, where it is not all of them: in others they may not run at all."""
 
 
 def each(choose: Callable[[Fixture, str], object] = lambda fixture, generation: True) -> list[Any]:

@@ -40,15 +40,41 @@ class SetEarlier(Rewrite):
         read = {node.value for node in walk(moved) if isinstance(node, cst.Name)}
         if any(read & _bound(statement) for statement in block.body[first:last]):
             return None
-        lines = _lines(source, moved)
-        start = layout.line_start(source, source.span(block.body[first]).start)
-        text = source.text[lines.start : lines.end]
-        text = text if text.endswith(("\n", "\r")) else text + layout.newline(source)
-        edits = (
-            Edit(source.path, Span(start, start), text),
-            Edit(source.path, _with_blank_line(source, lines), ""),
-        )
-        return Fix("set the policy before layers are made", Applicability.UNSAFE, edits)
+        edits = _moved_to(source, moved, block.body[first])
+        return Fix("set the policy before layers are made", Applicability.UNSAFE, tuple(edits))
+
+
+def in_front_of(
+    source: SourceFile, anchor: cst.CSTNode, statement: cst.BaseSmallStatement, but: str
+) -> cst.CSTNode | None:
+    """The statement, around `anchor`, that a later `statement` of the same block can be moved in front of.
+
+    None where they stand in no block together, or a name that it reads, `but` one, is bound in between.
+    """
+    shared = _shared_block(source, anchor, statement)
+    if shared is None:
+        return None
+    block, first, last = shared
+    read = {node.value for node in walk(statement) if isinstance(node, cst.Name)} - {but}
+    if first >= last or any(read & _bound(other) for other in block.body[first:last]):
+        return None
+    return block.body[first]
+
+
+def moved(source: SourceFile, statement: cst.BaseSmallStatement, before: cst.CSTNode) -> list[Edit]:
+    """The edits that move `statement`, which has a line to itself, in front of `before`, a statement of its block."""
+    line = source.parent(statement)
+    assert line is not None
+    return _moved_to(source, line, before)
+
+
+def _moved_to(source: SourceFile, statement: cst.CSTNode, before: cst.CSTNode) -> list[Edit]:
+    """The edits that move the lines of a statement in front of another one of its block."""
+    lines = _lines(source, statement)
+    start = layout.line_start(source, source.span(before).start)
+    text = source.text[lines.start : lines.end]
+    text = text if text.endswith(("\n", "\r")) else text + layout.newline(source)
+    return [Edit(source.path, Span(start, start), text), Edit(source.path, _with_blank_line(source, lines), "")]
 
 
 def _shared_block(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode) -> tuple[_Block, int, int] | None:

@@ -45,6 +45,10 @@ class Evidence:
         files = {path, *users, *self._project.closure(path)}.union(*map(self._project.closure, users))
         return any(self._holds(other, words) for other in sorted(files))
 
+    def is_named_elsewhere(self, path: Path, words: re.Pattern[bytes]) -> bool:
+        """Whether a file that imports the one at `path` contains such bytes."""
+        return any(self._holds(other, words) for other in sorted(self._project.importers(path) - {path}))
+
     def _holds(self, path: Path, words: re.Pattern[bytes]) -> bool:
         key = path, words
         if key not in self._words:

@@ -79,7 +79,7 @@ class SetElsewhere(Rewrite):
         copy = copy_of(self.spelled)
         edits = self._imported(call, copy)
         if not edits:
-            found = _package(self.world, source, copy)
+            found = package(self.world, source, copy)
             if found is None:
                 return None
             edits = (Edit(source.path, source.span(call.func, parentheses=True), f"{found}.{_SETTER}"),)
@@ -119,14 +119,14 @@ def setter_in(world: World, source: SourceFile, copy: Copy) -> tuple[str, tuple[
         if value.path in ("keras.mixed_precision", "keras.config"):
             last = "set_global_policy" if value.path == "keras.mixed_precision" else "set_dtype_policy"
             return f"{name}.{last}", ()
-    found = _package(world, source, copy)
+    found = package(world, source, copy)
     if found is not None:
         return f"{found}.{_SETTER}", ()
     edit = names.imported_from(source, copy, "mixed_precision")
     return (_SETTER, (edit,)) if edit is not None else None
 
 
-def _package(world: World, source: SourceFile, copy: Copy) -> str | None:
+def package(world: World, source: SourceFile, copy: Copy) -> str | None:
     """How a file writes the package of a copy of Keras."""
     for name, value in names.bound(world, source).items():
         if value.path == "keras" and copy_of(value.spelled or value.path) == copy:

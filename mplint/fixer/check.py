@@ -36,7 +36,8 @@ def judge(before: Report, made: Sequence[Finding], shifts: Mapping[Path, Shift],
     """Compare the reports before and after the fixes of `made`.
 
     Each of them must be gone; nothing new may stand in what was written, nothing graver anywhere (unless an unsafe fix
-    has switched half precision on: then it was uncovered, not caused); the analysis must not fail where it had not.
+    has switched half precision on: then it was uncovered, not caused, and in what was written the next round mends it);
+    the analysis must not fail where it had not.
     """
     verdict = Verdict()
     images = {finding: _moved(finding, shifts) for finding in before.findings}
@@ -50,7 +51,7 @@ def judge(before: Report, made: Sequence[Finding], shifts: Mapping[Path, Shift],
         ]
         if same := [one for one in here if one.code == finding.code]:
             verdict.guilty.setdefault(same[0], "the finding was still there afterwards")
-        elif _was_there(finding, missing):
+        elif _was_there(finding, missing) or _is_next(finding, wrote):
             continue
         elif wrote:
             verdict.blame(wrote, f"it would cause {finding.code}: {finding.message}")
@@ -87,6 +88,13 @@ def _was_there(finding: Finding, missing: Iterable[_Place]) -> bool:
     """Whether it is an older one whose own text was rewritten, so that it stands elsewhere in that now."""
     same = (finding.path, finding.code)
     return any((place.path, place.code) == same and overlap(place.span, finding.span) for place in missing)
+
+
+def _is_next(finding: Finding, wrote: Sequence[Finding]) -> bool:
+    """Whether unsafe fixes alone have brought it, and it can be mended as they were."""
+    level = finding.fix.applicability if finding.fix is not None else Applicability.DISPLAY
+    unsafe = bool(wrote) and all(one.fix and one.fix.applicability is Applicability.UNSAFE for one in wrote)
+    return unsafe and level in (Applicability.SAFE, Applicability.UNSAFE)
 
 
 def _graver(finding: Finding, made: Sequence[Finding]) -> bool:

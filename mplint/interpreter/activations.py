@@ -11,6 +11,7 @@ from mplint.interpreter.values import Instance, Symbol, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
+    from mplint.interpreter.machine import Machine
 
 MAX_DEPTH: Final = 40
 """Calls deeper than this are not entered."""
@@ -26,6 +27,13 @@ class Split(Exception):
 
 class OutOfBudget(Exception):
     """The run took more steps than an entry point may take."""
+
+
+class Patience(NamedTuple):
+    """When a run is given up that comes to nothing: after so many steps it is asked, `until` which one it may go on."""
+
+    steps: int
+    until: Callable[[Machine], int]
 
 
 class PolicyMatters(Exception):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter import arrays, candidates, choosing, mappings, namespaces, sequences, versions
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.configuration import absl
-from mplint.interpreter.keras import layers, policies, strategies, surgery, tensors
+from mplint.interpreter.keras import layers, optimizers, policies, strategies, surgery, tensors, usage
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
 from mplint.interpreter.values import (
@@ -52,12 +52,16 @@ from mplint.keras_api import canonical
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_POLICY_SCALE: Final = Api(keras_api.POLICY_SCALE)
+
 
 def get(m: Machine, value: Value, name: str, place: Place) -> Value:
     """`value.name`."""
     match value:
         case Api():
-            return _library(m, value, name)
+            found = _library(m, value, name)
+            usage.note_read(m, found, place)
+            return found
         case Module(frame=frame):
             return _module(m, value, frame.source.path.name, name, place)
         case Instance():
@@ -69,9 +73,11 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
         case Tensor():
             return tensors.attribute(m, value, name, place)
         case Policy():
+            if name == "loss_scale":
+                usage.note_read(m, _POLICY_SCALE, place)
             return policies.attribute(value, name)
         case DType():
-            return tensors.dtype_attribute(value, name)
+            return tensors.of_dtype(m, value, name, place)
         case Choice():
             return _choice(m, value, name, place)
         case Const() | Tuple() | List() | Dict() | Fields():
@@ -126,6 +132,8 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
             return m.is_bound(frame, name) or None
         case Const(value=constant):
             return hasattr(constant, name)
+        case DType(text=True):
+            return hasattr(str, name)
         case Tuple():
             return hasattr(tuple, name)
         case Dict():
@@ -148,6 +156,10 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
 
 def _in_library(m: Machine, value: Api, name: str) -> bool | None:
     """Whether a library has a name: what the generations of Keras do not share is there in one of them only."""
+    gone = keras_api.retired(f"{value.spelled or value.path}.{name}")
+    if gone is not None:
+        may_be_older = m.program.runs_before(m.stack[-1].frame.source.path, keras_api.GONE_SINCE)
+        return None if gone.was_there and may_be_older else False
     living = keras_api.generations(f"{value.path}.{name}") if keras_api.kind(value.path) is not None else None
     if not living:
         return None
@@ -174,6 +186,8 @@ def _instance_has(m: Machine, value: Instance, name: str) -> bool | None:
     else:
         if there:
             return True
+        if optimizers.is_optimizer(value):
+            return optimizers.has(m, value, name)
         sure = there is False and value.cls.path in namespaces.OBJECTS
     return False if sure and not namespaces.is_loose(m, Fields(value)) else None
 
@@ -284,6 +298,8 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
         missing = mappings.missing(m, value, name)
         if missing is not None:
             return missing
+    if optimizers.is_optimizer(value):
+        return optimizers.attribute(m, value, name, place)
     read = strategies.attribute(value, name) if strategies.is_strategy(value.cls.path) else None
     return read if read is not None else surgery.attribute(m, value, name, place)
 

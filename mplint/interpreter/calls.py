@@ -91,8 +91,8 @@ class Arguments:
 
     def values(self) -> tuple[Value, ...]:
         """All the values that are passed."""
-        extra = tuple(value for value in (self.rest, self.more) if value is not None)
-        return self.args + tuple(value for _, value in self.keywords) + extra
+        found = self.args + tuple([value for _, value in self.keywords]) if self.keywords else self.args
+        return found if self.sure else found + tuple(value for value in (self.rest, self.more) if value is not None)
 
     @property
     def sure(self) -> bool:

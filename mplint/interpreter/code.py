@@ -134,8 +134,8 @@ class FunctionCode(Code):
 
     @cached_property
     def calls_itself(self) -> bool:
-        """Whether something of its name is called in its body."""
-        return self.name in self._scan.called
+        """Whether something of its name is called in its body, which may be itself; `super().f()` is not."""
+        return self.name in self._scan.called_directly
 
     @property
     def calls(self) -> AbstractSet[str]:
@@ -221,6 +221,7 @@ class _Scan:
         self.bound: set[str] = set()
         self.foreign: set[str] = set()
         self.called: set[str] = set()
+        self.called_directly: set[str] = set()
         self.touched: set[str] = set()
         self.yields = False
         self.holds_functions = False
@@ -278,14 +279,21 @@ class _Scan:
     def call(self, node: cst.Call) -> None:
         if isinstance(node.func, cst.Attribute):
             self.called.add(node.func.attr.value)
+            if not _is_super(node.func.value):
+                self.called_directly.add(node.func.attr.value)
             self.touched.update(_roots(node.func.value))
         elif isinstance(node.func, cst.Name):
             self.called.add(node.func.value)
+            self.called_directly.add(node.func.value)
         self.left.extend(children(node))
 
     def giving(self, node: cst.Yield) -> None:
         self.yields = True
         self.left.extend(children(node))
+
+
+def _is_super(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
 
 
 def _roots(node: cst.CSTNode) -> Iterator[str]:

@@ -107,10 +107,13 @@ def _truth_of_object(m: Machine, value: Instance, cls: Class) -> bool | None:
     return True if _EMPTY_IS_FALSE.isdisjoint(library_bases(cls)) else None
 
 
-def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool | None, Symbol | None, bool, Narrowed]:
+def condition(
+    m: Machine, frame: Frame, test: cst.BaseExpression
+) -> tuple[bool | None, Symbol | None, bool, Narrowed, bool]:
     """The outcome of `test`, and what is needed where it is not known.
 
-    That is the symbol that decides it, whether it holds when the symbol does, and what the branches learn.
+    That is the symbol that decides it, whether it holds when the symbol does, what the branches learn, and whether the
+    branches are for several releases of a library.
     """
     positive = True
     supposed, whole = m.supposed, test
@@ -126,11 +129,11 @@ def condition(m: Machine, frame: Frame, test: cst.BaseExpression) -> tuple[bool 
         if symbol is not None:
             m.program.tests.setdefault(symbol, (m.place(frame, test), holds))
     if outcome is not None:
-        return (outcome if positive else not outcome), None, positive, {}
+        return (outcome if positive else not outcome), None, positive, {}, versions.depends_on_release(value)
     narrowed = _narrow(m, frame, test)
     if not positive:
         narrowed = {name: (no, yes) for name, (yes, no) in narrowed.items()}
-    return None, symbol, positive is holds, narrowed
+    return None, symbol, positive is holds, narrowed, versions.depends_on_release(value)
 
 
 def bind_narrowed(m: Machine, frame: Frame, narrowed: Narrowed, taken: bool) -> None:
@@ -211,9 +214,9 @@ def _narrow(m: Machine, frame: Frame, test: cst.BaseExpression) -> Narrowed:
 
 
 def _subject(test: cst.BaseExpression) -> str | None:
+    if type(test) is cst.Name:
+        return test.value
     match test:
-        case cst.Name():
-            return test.value
         case cst.Comparison(left=cst.Name() as left) if not any(
             isinstance(part.comparator, cst.Call) for part in test.comparisons
         ):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from mplint.interpreter.activations import Patience
+from mplint.interpreter.machine import MAX_STEPS
 from mplint.interpreter.mentioned import policies_by_name
 from mplint.interpreter.program import Program
 from mplint.interpreter.reach import Reach
@@ -21,9 +23,15 @@ from mplint.project.modules import Project
 
 MAX_TEST_STEPS: Final = 30_000
 """Expressions evaluated for the top level of a test module, in all its worlds."""
+MAX_SILENT_STEPS: Final = 40_000
+"""Those that a program may take without coming to a policy or a layer.
 
-
+Of all programs that were looked at, the last to come to one does so after 19,000.
+"""
 _FLOAT32: Final = Policy("float32")
+_PATIENCE: Final = Patience(
+    MAX_SILENT_STEPS, lambda machine: MAX_STEPS if machine.unsettled else machine.heard + MAX_SILENT_STEPS
+)
 
 
 def explore(
@@ -182,7 +190,8 @@ class _Explorer:
     def _run(self, point: _EntryPoint) -> None:
         for generation in self._generations_of(point.path):
             before = self._starts[point.path]
-            entry = Entry(point.path, point.name, generation, before)
+            patience = None if self._is_assumed(point.path) else _PATIENCE
+            entry = Entry(point.path, point.name, generation, before, patience=patience)
             if self._project.is_test(point.path):  # a test runner imports it: there is no program to run
                 entry = replace(entry, budget=MAX_TEST_STEPS)
             for world in run_entry(self._program, self._found, entry, point.run):
@@ -227,7 +236,7 @@ def _policies(world: World) -> Iterator[Policy]:
 def related(project: Project, targets: Collection[Path]) -> list[Path]:
     """The files whose running may say something about `targets`: themselves, and those that import them."""
     found = set(targets)
-    for path in targets:
+    for path in targets if not found.issuperset(project.files) else ():
         found |= project.importers(path)
     return sorted(found)
 

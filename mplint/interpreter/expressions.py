@@ -650,15 +650,17 @@ def _unary(m: Machine, frame: Frame, node: cst.UnaryOperation) -> Value:
 
 
 def _conditional(m: Machine, frame: Frame, node: cst.IfExp) -> Value:
-    outcome, symbol, positive, narrowed = condition(m, frame, node.test)
+    outcome, symbol, positive, narrowed, by_release = condition(m, frame, node.test)
     if outcome is not None:
-        return m.evaluate(frame, node.body if outcome else node.orelse)
+        with m.falling_back(by_release):
+            return m.evaluate(frame, node.body if outcome else node.orelse)
     values: list[Value] = []
 
     def arm(expression: cst.BaseExpression, taken: bool) -> Callable[[], bool]:
         def run() -> bool:
             bind_narrowed(m, frame, narrowed, taken)
-            values.append(m.assuming(symbol, taken is positive, lambda: m.evaluate(frame, expression)))
+            with m.falling_back(by_release):
+                values.append(m.assuming(symbol, taken is positive, lambda: m.evaluate(frame, expression)))
             return True
 
         return run

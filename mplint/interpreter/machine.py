@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import libcst as cst
 
 from mplint.interpreter import attributes, dispatch, expressions, meeting, objects, statements
-from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatters
+from mplint.interpreter.activations import Activation, OutOfBudget, Patience, PolicyMatters
 from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import TRANSPARENT, Facts, implied, in_common, question_behind
@@ -18,9 +19,14 @@ from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute
 from mplint.interpreter.trace import (
+    EnvironmentSet,
     Escaped,
     Event,
+    LayerCalled,
+    LayerMade,
+    LibraryCalled,
     ModelUsed,
+    NameRead,
     Opened,
     PolicyRefused,
     PolicySet,
@@ -73,7 +79,7 @@ class Machine:
 
     It starts under the policy of `shelf`, with the modules there, or where the run `start` has ended.  `decisions`
     fixes the outcome of unknown conditions in this world; a condition that would have to be decided raises `Split`
-    while `may_split`.  It ends when it has taken `budget` steps, or `patience` steps with nothing of interest.
+    while `may_split`.  It ends when it has taken `budget` steps, or when its `patience` ends.
     """
 
     def __init__(
@@ -84,7 +90,7 @@ class Machine:
         may_split: bool,
         start: Machine | None = None,
         budget: int = MAX_STEPS,
-        patience: int = MAX_STEPS,
+        patience: Patience | None = None,
     ) -> None:
         self.program = program
         self._places = program.places
@@ -126,10 +132,19 @@ class Machine:
         """The outcomes of conditions behind the statement just run: with other ones the block is left there."""
         self.guards = 0
         """How many `try` statements that catch something are being run."""
+        self.fallbacks: list[Frame | None] = []
+        """For each `try` being run that goes on without a name that is missing: its namespace if it catches anything.
+
+        None if just that is what it catches.  While what it does then is run, it stands here, too.  So does a branch
+        that is for some releases of a library.
+        """
         self.stack: list[Activation] = []
         self.steps = 0
-        self.budget = min(budget, patience)
+        self.budget = budget if patience is None else min(budget, patience.steps)
         self._most = budget
+        self._patience = patience
+        self.heard = 0
+        """The step at which the run has last come to a policy or a layer."""
         self.captures = 0  # states kept so far
         self.calls_of: dict[object, int] = {}
         self.idle: set[FunctionCode] = set()
@@ -152,14 +167,15 @@ class Machine:
         self.steps += 1
         if self.steps > self.budget:
             self.exhausted()
-        handler = expressions.HANDLERS.get(type(node))
+        handler = _HANDLERS.get(type(node))
         return UNKNOWN if handler is None else handler(self, frame, node)
 
     def exhausted(self) -> None:
-        """End a run that has taken its budget, or its patience where nothing in it was of interest."""
-        if self.budget == self._most or not self.trace.interest:
+        """End a run that has taken its budget, or whose patience ends."""
+        until = self._most if self._patience is None else min(self._most, self._patience.until(self))
+        if self.steps > until:
             raise OutOfBudget
-        self.budget = self._most
+        self.budget = until
 
     def execute(self, frame: Frame, body: Sequence[cst.CSTNode]) -> bool:
         """Run statements; false when control does not reach their end."""
@@ -194,22 +210,21 @@ class Machine:
 
     def place(self, frame: Frame, node: cst.CSTNode) -> Place:
         """Where `node` stands."""
-        found = self._places.get(id(node))
-        return self.program.place(frame.source, node) if found is None else found
+        try:
+            return self._places[id(node)]
+        except KeyError:
+            return self.program.place(frame.source, node)
 
     # -- variables
 
     def variable(self, frame: Frame, name: str) -> Value | None:
         """The variable `name` of a module, class or function; None where it is not bound."""
         found = self.read((frame, name))
-        if type(found) is Maybe:
-            return found.value
-        return found if isinstance(found, Value) else None
+        return found.value if type(found) is Maybe else cast("Value | None", found)
 
     def content(self, frame: Frame, name: str) -> Value | None:
         """What the cell of a variable holds: as `variable`, but `Maybe` where it may be unbound."""
-        found = self.read((frame, name))
-        return found if isinstance(found, Value) else None
+        return cast("Value | None", self.read((frame, name)))
 
     def read(self, cell: Cell) -> object | None:
         """What a cell of the state holds."""
@@ -306,7 +321,7 @@ class Machine:
             self.state.set((address, SHUFFLED), ABSENT)  # what comes back stands behind the others
 
     def _is_there(self, cell: Cell) -> bool | None:
-        found = self.state.get(cell)
+        found = self.read(cell)
         if type(found) is Maybe:
             return False if found.value is None else None
         return isinstance(found, Value)
@@ -579,6 +594,8 @@ class Machine:
         if self.pending is not None and self.may_split and not isinstance(event, _OF_ANY_POLICY):
             meeting.decide_on(self.pending)
         self.trace.events.append(event)
+        if type(event) in _TELLING:
+            self.heard = self.steps
 
     def escape(self, value: Value, seen: set[object] | None = None) -> None:
         """Note that `value`, and what it holds, went where it cannot be followed."""
@@ -600,9 +617,13 @@ class Machine:
         if isinstance(model, Instance):
             self.record(Opened(model))
 
-    def parts(self, value: Value, seen: set[object] | None = None) -> Iterator[Value]:
-        """`value` and the values that it holds in containers."""
-        seen = set() if seen is None else seen
+    def parts(self, value: Value, seen: set[object] | None = None) -> Iterable[Value]:
+        """`value` and the values that it holds in containers, in their order, but for constants."""
+        if seen is None and type(value) not in _HOLDING:
+            return () if type(value) is Const else (value,)
+        return self._parts(value, set() if seen is None else seen)
+
+    def _parts(self, value: Value, seen: set[object]) -> Iterator[Value]:
         stack = [value]
         while stack:
             here = stack.pop()
@@ -612,18 +633,18 @@ class Machine:
             yield here
             match here:
                 case Choice():
-                    stack.extend(here.options)
+                    stack.extend(reversed(here.options))
                 case Tuple():
-                    stack.extend(here.items)
                     if here.rest:
                         stack.append(here.rest)
+                    stack.extend(reversed(here.items))
                 case List():
                     stack.append(self.items(here))
                 case Dict():
                     entries = self.entries(here)
-                    stack.extend(held for _, held in entries.pairs)
                     if entries.rest:
                         stack.append(entries.rest)
+                    stack.extend(held for _, held in reversed(entries.pairs))
                 case Partial():
                     stack.extend(here.args)
                     stack.extend(held for _, held in here.keywords)
@@ -640,6 +661,23 @@ class Machine:
             if activation.in_call is not None:
                 return activation.in_call
         return None
+
+    @property
+    def has_fallback(self) -> bool:
+        """Whether the program would notice here that a library lacks a name, or goes on because it does.
+
+        Who catches any exception of a function that it calls, looks for something else.
+        """
+        return any(frame is None or frame is self.stack[-1].frame for frame in self.fallbacks)
+
+    @contextmanager
+    def falling_back(self, is_so: bool, frame: Frame | None = None) -> Iterator[None]:
+        """Run something that, if `is_so`, is there for a release that lacks a name, or that has it."""
+        if is_so:
+            self.fallbacks.append(frame)
+        yield
+        if is_so:
+            self.fallbacks.pop()
 
     # -- the global policy
 
@@ -670,5 +708,20 @@ class Machine:
         self.pending = None
 
 
-_OF_ANY_POLICY: Final = (Escaped, PolicySet, PolicyRefused, Returned, ScopeEntered, ScopeLeft, VariableMade)
+_TELLING: Final = frozenset({PolicySet, LayerMade, LayerCalled})
+_HANDLERS: Final = expressions.HANDLERS
+_HOLDING: Final = frozenset({Choice, Tuple, List, Dict, Partial, Bound})
+"""The kinds of values that hold others."""
+_OF_ANY_POLICY: Final = (
+    EnvironmentSet,
+    Escaped,
+    LibraryCalled,
+    NameRead,
+    PolicySet,
+    PolicyRefused,
+    Returned,
+    ScopeEntered,
+    ScopeLeft,
+    VariableMade,
+)
 """Events that say the same whatever the policy is; all others belong to a world in which it is known."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.conditions import truth
-from mplint.interpreter.keras import strategies
+from mplint.interpreter.keras import strategies, tapes
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -56,6 +56,8 @@ def enter(m: Machine, manager: Value, place: Place) -> Value:
     if strategies.is_scope(manager):
         strategies.enter(m, manager)
         return UNKNOWN
+    if tapes.is_tape(manager):
+        tapes.enter(m, manager)
     return manager
 
 
@@ -68,6 +70,8 @@ def leave(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) ->
         m.call(Bound(manager, ApiMethod("__exit__")), Arguments(error), place)
     elif strategies.is_scope(manager):
         strategies.leave(m)
+    elif tapes.is_tape(manager):
+        tapes.leave(m, manager)
     return None
 
 

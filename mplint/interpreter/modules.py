@@ -13,6 +13,7 @@ from mplint.interpreter.activations import Activation, OutOfBudget, PolicyMatter
 from mplint.interpreter.code import block, dotted
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras.names import names_below
+from mplint.interpreter.keras.usage import note_read
 from mplint.interpreter.sequences import concatenate, updated
 from mplint.interpreter.state import POLICY, Cell, State
 from mplint.interpreter.trace import PolicySet
@@ -255,6 +256,7 @@ def imported(m: Machine, frame: Frame, node: cst.Import) -> Iterator[tuple[str, 
     for alias in node.names:
         name = dotted(alias.name)
         value = find(m, frame, name, 0)
+        note_read(m, value, m.place(frame, alias))
         if alias.asname is not None:
             yield dotted(alias.asname.name), value
         else:
@@ -272,11 +274,19 @@ def imported_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> Iterator[tu
     for alias in node.names:
         wanted = dotted(alias.name)
         bound = dotted(alias.asname.name) if alias.asname is not None else wanted
-        yield bound, member(m, frame, source, wanted, name, level)
+        yield bound, member(m, frame, source, wanted, name, level, alias)
 
 
-def member(m: Machine, frame: Frame, source: Value, wanted: str, name: str, level: int) -> Value:
-    """`wanted` out of an imported module: a binding of it, or a module below it."""
+def member(
+    m: Machine,
+    frame: Frame,
+    source: Value,
+    wanted: str,
+    name: str,
+    level: int,
+    node: cst.ImportAlias | None = None,
+) -> Value:
+    """`wanted` out of an imported module: a binding of it, or a module below it; `node` asks for it."""
     match source:
         case Module(frame=namespace):
             found = m.variable(namespace, wanted)
@@ -289,7 +299,8 @@ def member(m: Machine, frame: Frame, source: Value, wanted: str, name: str, leve
             return m.attribute(source, wanted, m.place(frame, frame.source.module))
         case Api():
             below = find(m, frame, f"{name}.{wanted}" if name else wanted, level)  # of a package without a file
-            return below if isinstance(below, Module) else m.attribute(source, wanted, m.place(frame, cst.Name(wanted)))
+            place = m.place(frame, node if node is not None else cst.Name(wanted))
+            return below if isinstance(below, Module) else m.attribute(source, wanted, place)
         case _:
             return UNKNOWN
 

@@ -31,6 +31,7 @@ from mplint.interpreter.values import (
     Symbol,
     Unknown,
 )
+from mplint.project.generation import is_of_tensorflow_1, tensorflow_of
 from mplint.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Program:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.root_context = Context(None, None, 0)
+        self._of_tensorflow_1: dict[Path, bool] = {}
         self.entered: set[cst.CSTNode] = set()
         """Functions that some call in the program has entered."""
         self.passed: set[tuple[cst.CSTNode, str]] = set()
@@ -72,6 +74,8 @@ class Program:
         """Where these are computed."""
         self.middle: dict[Place, set[Context]] = {}
         """The calls, with their contexts, that give such a computation in what may be half precision."""
+        self.scaled_for_float16: set[Place] = set()
+        """Where optimizers that scale the loss are made, in runs in which something computes in float16."""
         self.strategies: set[Symbol] = set()
         """The unknown conditions that decide on a distribution strategy."""
         self.several: set[Address] = set()
@@ -119,6 +123,15 @@ class Program:
         self._frames: dict[tuple[int, Context, Frame | None], Frame] = {}
         self._modules: dict[Path, Frame] = {}
         self._addresses: dict[tuple[int, Context, str], Address] = {}
+
+    def runs_before(self, path: Path, release: tuple[int, int]) -> bool:
+        """Whether the file at `path` runs with releases of TensorFlow before `release`, and with no other.
+
+        That is what the project asks for, or what the program uses is only in TensorFlow 1.
+        """
+        if path not in self._of_tensorflow_1:
+            self._of_tensorflow_1[path] = is_of_tensorflow_1(self.project, path)
+        return self._of_tensorflow_1[path] or tensorflow_of(self.project, path).is_below(release)
 
     @cached_property
     def has_several_kerases(self) -> bool:

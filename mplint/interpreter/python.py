@@ -174,7 +174,7 @@ def elements(m: Machine, value: Value, place: Place) -> Tuple:
 def _sum(m: Machine, args: tuple[Value, ...], place: Place) -> Value:
     """`sum(items, start)`: `+` from left to right."""
     items = elements(m, args[0], place)
-    if items.rest is not None or len(args) > 2:
+    if len(args) > 2 or not (items.rest is None or isinstance(items.rest, Tensor)):
         return UNKNOWN
     known = _constants(items)
     if known is not None and len(args) == 1:
@@ -185,7 +185,7 @@ def _sum(m: Machine, args: tuple[Value, ...], place: Place) -> Value:
         for item in items.items:
             held = sequences.concatenate(held, sequences.iterate(m, item, place))
         return m.new_list(place, held)
-    for item in items.items:
+    for item in (*items.items, *(() if items.rest is None else (items.rest,))):
         total = m.binary("Add", total, item, place)
     return total
 
@@ -400,6 +400,8 @@ def is_instance(value: Value, cls: Value) -> bool | None:
             if value.cls == MADE_TUPLE:
                 return path in ("builtins.tuple", "builtins.object") or None
             return True if own_path == path else is_subclass(own_path, path)
+        case DType(text=True):
+            return path in ("builtins.str", "builtins.object")
         case Tensor() | DType() | Policy():
             if isinstance(cls, Class) or path.startswith("builtins."):
                 return False

@@ -16,9 +16,10 @@ from mplint.source.lexer import strings_and_comments
 
 HALF_WORDS: Final = (
     b"mixed_", b"float16", b"set_policy", b"dtype_policy", b"DTypePolicy", b"set_floatx",
-    b"'half'", b'"half"', b".half", b"'float'", b'"float"', b"float{"
+    b"'half'", b'"half"', b".half", b"'float'", b'"float"', b"float{",
+    b"loss_scale", b"scale_loss", b"scaled_loss", b"unscaled_grad", b"LossScale", b"MIXED_PRECISION"
 )  # fmt: skip
-"""What the bytes of a program must hold for half precision to be in play anywhere in it."""
+"""What the bytes of a program must hold for half precision, or the API for it, to be in play anywhere in it."""
 _KERAS: Final = frozenset({"keras", "tf_keras", "keras_core"})
 _ATTRIBUTE: Final = re.compile(r"\.\s*keras\b(?:\s*\.\s*\w+)*")
 _NAME: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(sorted(_KERAS))})\b")

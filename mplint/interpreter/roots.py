@@ -10,8 +10,8 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.interpreter import modules
-from mplint.interpreter.activations import OutOfBudget, Split
+from mplint.interpreter import modules, namespaces
+from mplint.interpreter.activations import OutOfBudget, Patience, Split
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.candidates import switch
 from mplint.interpreter.code import dotted
@@ -26,6 +26,7 @@ from mplint.interpreter.values import (
     HALF_POLICIES,
     Bound,
     Class,
+    Fields,
     Function,
     Instance,
     Made,
@@ -46,6 +47,7 @@ MAX_IDLE_STEPS: Final = 5_000
 
 Of the functions of TensorFlow's model garden that make layers, the last begins after 3,000.
 """
+_PATIENCE: Final = Patience(MAX_IDLE_STEPS, lambda machine: MAX_ROOT_STEPS if machine.trace.interest else 0)
 MAX_FLOAT32_STEPS: Final = 15_000
 """The same where no half precision is set at the start: it would have to be set on the way."""
 _WORD: Final = re.compile(r"\w")
@@ -137,7 +139,7 @@ class _Roots:
         self._path = entry.path
         is_half = policy.name in HALF_POLICIES
         budget = min(entry.budget, MAX_ROOT_STEPS) if is_half else MAX_FLOAT32_STEPS
-        self._entry = replace(entry, budget=budget, patience=MAX_IDLE_STEPS)
+        self._entry = replace(entry, budget=budget, patience=_PATIENCE)
         self._policy = policy
         self._setters = setters
         self._objects: dict[cst.ClassDef, _Made | None] = {}
@@ -213,27 +215,46 @@ class _Roots:
 
         entry = replace(here, name=f"{self._path.name}:{owner.name.value}")
         worlds = list(run_entry(self._program, self._found, entry, run))
-        if len(worlds) != 1 or len(values) != 1 or values[0] is None:
+        if len(worlds) != 1:
             return None
         machine = worlds[0].machine
+        value = values[0] if len(values) == 1 else None if values else self._unfinished(machine, owner)
+        if value is None:
+            return None
         machine.state.pins += 1
-        return _Made(machine, values[0])
+        return _Made(machine, value)
 
     def _object(self, m: Machine, owner: cst.ClassDef) -> Value | None:
-        frame = m.program.module_frame(self._path)
-        cls = m.variable(frame, owner.name.value)
-        if not isinstance(cls, Class) or cls.code.node is not owner:
+        cls = self._class(m, owner)
+        if cls is None:
             return None
         held = m.variable(cls.frame, "__init__")
         arguments = self._flags(held) if isinstance(held, Function) else Arguments()
-        return m.call(cls, arguments, m.program.place(frame.source, owner))
+        return m.call(cls, arguments, self._place(owner))
+
+    def _unfinished(self, m: Machine, owner: cst.ClassDef) -> Instance | None:
+        """The object of the class as far as it was made when the run ended: what it would have become is not known."""
+        cls = self._class(m, owner)
+        made = m.program.address(self._place(owner), m.program.root_context, "object")
+        if cls is None or not m.has_made(made):
+            return None
+        instance = Instance(made, cls)
+        namespaces.note_loose(m, Fields(instance))
+        return instance
+
+    def _class(self, m: Machine, owner: cst.ClassDef) -> Class | None:
+        cls = m.variable(m.program.module_frame(self._path), owner.name.value)
+        return cls if isinstance(cls, Class) and cls.code.node is owner else None
+
+    def _place(self, node: cst.CSTNode) -> Place:
+        return self._program.place(self._program.source(self._path), node)
 
     def _root(self, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None) -> Run:
         def run(m: Machine) -> None:
             frame = modules.load(m, self._path)
             # what is tried is another run of a program: what this one has set meanwhile is not set there
             m.set_policy(self._entry.policy if node in self._untried else self._policy)
-            place = m.program.place(frame.source, node)
+            place = self._place(node)
             if owner is None:
                 value = m.variable(frame, node.name.value)
                 if isinstance(value, Function) and value.code.node is node:

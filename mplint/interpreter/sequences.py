@@ -101,6 +101,9 @@ def entry(key: Value, value: Value) -> Entries:
 
 def updated(entries: Entries, more: Entries) -> Entries:
     """A dict after `update`."""
+    if more.rest is None and not entries.optional and not more.optional:
+        together = dict(entries.pairs) | dict(more.pairs)
+        return Entries(tuple(together.items()), entries.rest, shuffled=entries.shuffled or more.shuffled)
     keys = {key for key, _ in more.pairs}
     fresh = dict(more.pairs)
     have = {key for key, _ in entries.pairs}

@@ -33,6 +33,11 @@ _LOOKUP: Final = re.compile(
     r"\bgetattr\(\s*(?P<got>[\w.]+)\s*,\s*(?!['\"])|(?P<own>\b(?:globals|eval|exec)\(|\bsys\.modules\b)"
     r"|(?<![\w.])\.?(?P<of>\w[\w.]*)\.__dict__\b|\b(?:vars|dir|getmembers)\(\s*(?P<vars>[\w.]+)\s*[,)]|(?P<importer>\b(?:import_module|__import__)\()"
 )
+_LOOKING_UP: Final = (
+    "getattr(", "globals(", "eval(", "exec(", "sys.modules", "__dict__", "vars(", "dir(", "getmembers(",
+    "import_module(", "__import__("
+)  # fmt: skip
+"""Some of these is in each of them."""
 _CONSTRUCTOR: Final = re.compile(r"^def[ \t]+__init__[ \t]*\(", re.MULTILINE)
 _TARGET: Final = re.compile(r"(?:\A|\n)[ \t]*(\w+)[ \t]*=[ \t]*\Z")
 _MAX_TARGET: Final = 200
@@ -435,6 +440,8 @@ def _piece(code: str) -> _Piece:
 
 def _lookups(code: str) -> Iterator[_Lookup]:
     """What is taken out of something by a name that is not known, and with what it is called."""
+    if not any(word in code for word in _LOOKING_UP):
+        return
     bound: dict[str, list[str]] = {}
     for match in _LOOKUP.finditer(code):
         of = match["got"] or match["of"]

@@ -12,18 +12,20 @@ import libcst as cst
 from mplint.interpreter import managers, modules, objects, sequences
 from mplint.interpreter.activations import Exit, Loop
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.code import block
+from mplint.interpreter.code import block, dotted
 from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.expressions import binary, compare
 from mplint.interpreter.frames import Frame
+from mplint.interpreter.keras import losses
 from mplint.interpreter.merging import loosened
 from mplint.interpreter.sequences import MAX_PASSES
-from mplint.interpreter.state import State
+from mplint.interpreter.state import MADE, Cell, State
 from mplint.interpreter.targets import assign, bind, delete_item, unbind
 from mplint.interpreter.values import (
     NEVER,
     NONE,
     UNKNOWN,
+    Address,
     ApiMethod,
     Bound,
     Const,
@@ -139,6 +141,8 @@ def _changed(m: Machine, value: Value, operator: str, right: Value, place: Place
 def _return(m: Machine, frame: Frame, node: cst.Return) -> bool:
     value = m.evaluate(frame, node.value) if node.value is not None else NONE
     activation = m.stack[-1]
+    if frame.owner is not None and node.value is not None:
+        losses.returned(m, frame, value, m.place(frame, node.value))
     known = {**m.known_since(activation), **m.learned}
     activation.exits.append(Exit(m.capture(), value, tuple(activation.path), known))
     return False
@@ -225,7 +229,7 @@ def _import_from(m: Machine, frame: Frame, node: cst.ImportFrom) -> bool:
 
 
 def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
-    outcome, symbol, positive, narrowed = condition(m, frame, node.test)
+    outcome, symbol, positive, narrowed, by_release = condition(m, frame, node.test)
     otherwise: Sequence[cst.CSTNode] = ()
     if outcome is not True:
         if type(node.orelse) is cst.Else:
@@ -233,13 +237,18 @@ def _if(m: Machine, frame: Frame, node: cst.If) -> bool:
         elif node.orelse is not None:
             otherwise = (node.orelse,)
     if outcome is not None:
-        return execute(m, frame, block(node.body) if outcome else otherwise)
+        chosen = block(node.body) if outcome else otherwise
+        if not by_release:
+            return execute(m, frame, chosen)
+        with m.falling_back(True):
+            return execute(m, frame, chosen)
     body = block(node.body)
 
     def arm(statements: Sequence[cst.CSTNode], taken: bool) -> Callable[[], bool]:
         def run() -> bool:
             bind_narrowed(m, frame, narrowed, taken)
-            return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
+            with m.falling_back(by_release):
+                return m.assuming(symbol, taken is positive, lambda: execute(m, frame, statements))
 
         return run
 
@@ -417,9 +426,9 @@ def _repeat(
             changes = after.above(base)
             if m.captures == captures:
                 base.pins -= 1
-            news = any(_news(base, cell, value) for cell, value in changes.items())
-            if news and not left:  # it goes on changing
-                for cell in [cell for cell, value in changes.items() if _news(base, cell, value)]:
+            news = [cell for cell, value in changes.items() if _is_news(base, changes, cell, value)]
+            if not left:  # it goes on changing
+                for cell in news:
                     after.set(cell, loosened(base.get(cell), changes[cell]))
             m.state = after.settled(base)
             if not news:
@@ -442,7 +451,10 @@ def _counters(m: Machine, node: cst.CSTNode, body: Sequence[cst.CSTNode]) -> fro
     return found
 
 
-def _news(base: State, cell: tuple[object, str], value: object) -> bool:
+def _is_news(base: State, changes: dict[Cell, object], cell: Cell, value: object) -> bool:
+    """Whether one of the `changes` to a state is that something was there, and is another now."""
+    if type(cell[0]) is Address and (cell[0], MADE) in changes:
+        return False
     before = base.get(cell)
     return before is not None and before != value
 
@@ -570,7 +582,7 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
     left = False
     raised: list[State] = []
     if works is not False:
-        with _guarded(m, bool(node.handlers)) as raised:
+        with _guarded(m, bool(node.handlers)) as raised, _falling_back(m, frame, node):
             fell = _fallible(m, frame, block(node.body), raised if node.handlers else None)
         after = m.state
         left = m.captures != captures
@@ -586,7 +598,9 @@ def _try(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> bool:
             m.state = begun[0] if len(begun) == 1 else m.join(begun, (symbol,))
             if handler.name is not None:
                 assign(m, frame, handler.name.name, UNKNOWN)
-            if execute(m, frame, block(handler.body)):
+            with _falling_back(m, frame, node):
+                fell_through = execute(m, frame, block(handler.body))
+            if fell_through:
                 states.append(m.state)
     if node.finalbody is not None:
         _on_each_way_out(m, kept, partial(execute, m, frame, block(node.finalbody.body)))
@@ -623,6 +637,32 @@ def _guarded(m: Machine, catches: bool) -> Iterator[list[State]]:
     m.guards -= catches
     if catches:
         m.raised.pop()
+
+
+_MISSING: Final = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError"})
+"""What is raised where a library lacks a name."""
+_ANY: Final = frozenset({"", "Exception", "BaseException", "TypeError", "ValueError"})
+"""What catches that, too, or that a function takes no such argument."""
+
+
+@contextmanager
+def _falling_back(m: Machine, frame: Frame, node: cst.Try | cst.TryStar) -> Iterator[None]:
+    """The body, or the handlers, of a `try` that may be there for other releases of a library."""
+    caught = {name for handler in node.handlers for name in _caught(handler.type)}
+    with m.falling_back(bool(caught & (_MISSING | _ANY)), None if caught & _MISSING else frame):
+        yield
+
+
+def _caught(node: cst.BaseExpression | None) -> Iterator[str]:
+    """The exceptions that a handler names; "" where it takes any."""
+    match node:
+        case None:
+            yield ""
+        case cst.Tuple(elements=elements):
+            for element in elements:
+                yield from _caught(element.value)
+        case _:
+            yield dotted(node).rpartition(".")[2]
 
 
 def _kept(m: Machine) -> tuple[int, int, int, int]:

@@ -148,7 +148,7 @@ def set_item(m: Machine, container: Value, index: Value, value: Value, place: Pl
         case Fields() as held:
             namespaces.write(m, held, index, value)
         case environment.ENVIRON:
-            environment.write(m, index, value)
+            environment.write(m, index, value, place)
         case Instance(cls=Class() as cls):
             method = class_attribute(m, cls, "__setitem__")
             if method is not None:

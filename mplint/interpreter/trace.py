@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.values import Address, Instance, Place, Policy, Tensor, Value, immutable
+from mplint.interpreter.values import Address, Api, Instance, Place, Policy, Scaling, Tensor, Value, immutable
 from mplint.keras_api import Copy, Use
+
+if TYPE_CHECKING:
+    from mplint.interpreter.calls import Arguments
 
 
 @immutable()
@@ -139,12 +143,23 @@ class ScopeLeft:
 
 @immutable()
 class Compiled:
-    """`model.compile(...)`."""
+    """`model.compile(...)`.
+
+    `given` is the optimizer that it was given, or the name of one, `optimizer` what `model.optimizer` is behind it;
+    `unscaled` says that the program has turned the scaling of the loss off, `chosen` that it names an optimizer,
+    `jit` that it asks for XLA.
+    """
 
     model: Instance
     context: Context
     policy: Policy
     """The global policy at the time."""
+    place: Place
+    given: Value
+    optimizer: Value
+    unscaled: bool
+    chosen: bool
+    jit: bool
 
 
 @immutable()
@@ -152,6 +167,76 @@ class OptimizerMade:
     """An optimizer of the library was made: something is going to be trained."""
 
     place: Place
+    context: Context
+    optimizer: Instance
+    arguments: tuple[tuple[str, Value], ...]
+
+
+@immutable()
+class OptimizerWrapped:
+    """An optimizer was given to `wrapper`, what another library than Keras puts around optimizers."""
+
+    place: Place
+    context: Context
+    optimizer: Instance
+    wrapper: str
+
+
+@immutable()
+class OptimizerUsed:
+    """A method of an optimizer of the library was called, or an attribute read that has to do with its loss scale.
+
+    In Keras 2 and 3 these are not the same: `keras_api.optimizers.has_member` says what there is.
+    """
+
+    place: Place
+    context: Context
+    optimizer: Instance
+    name: str
+    called: bool
+    arguments: tuple[Value, ...]
+
+
+@immutable()
+class GradientTaken:
+    """The gradient of what `made` has as operands was taken with respect to `sources`."""
+
+    place: Place
+    context: Context
+    made: Scaling
+    sources: tuple[Tensor, ...]
+
+
+@immutable()
+class GradientsApplied:
+    """Gradients were given to an optimizer of the library, for `variables`; `whole` says that all of them are known."""
+
+    place: Place
+    context: Context
+    optimizer: Instance
+    gradients: tuple[Tensor, ...]
+    variables: tuple[Tensor, ...]
+    whole: bool
+
+
+@immutable()
+class Reported:
+    """Tensors were shown to people: put into a metric, logged, printed, or returned by a `train_step`."""
+
+    place: Place
+    context: Context
+    values: tuple[Tensor, ...]
+    how: str
+    """What shows them: `update_state`, `tensorflow.summary.scalar`, `return`."""
+
+
+@immutable()
+class DTypeTaken:
+    """The attribute `name` of a dtype was asked for, of a tensor of Keras 3 whose dtype is a string and has none."""
+
+    place: Place
+    context: Context
+    name: str
 
 
 @immutable()
@@ -177,6 +262,39 @@ class Kept:
     model: Instance
 
 
+@immutable()
+class NameRead:
+    """A name of a library that is not in every release was read at `place`: an attribute, or what an import brings.
+
+    Where the program would catch that it is missing, nothing is recorded.
+    """
+
+    place: Place
+    context: Context
+    name: Api
+
+
+@immutable()
+class LibraryCalled:
+    """Something that takes other arguments than it did, or switches half precision on, was called at `place`."""
+
+    place: Place
+    context: Context
+    callee: Api
+    arguments: Arguments
+    options: tuple[tuple[Value, Value], ...] = ()
+    """What the dict holds that it is given, at that time."""
+
+
+@immutable()
+class EnvironmentSet:
+    """The program sets a variable of the environment that switches half precision on."""
+
+    place: Place
+    name: str
+    value: Value
+
+
 Event = (
     LayerMade
     | ModelMade
@@ -194,9 +312,18 @@ Event = (
     | ScopeLeft
     | Compiled
     | OptimizerMade
+    | OptimizerWrapped
+    | OptimizerUsed
+    | GradientTaken
+    | GradientsApplied
+    | Reported
+    | DTypeTaken
     | Applied
     | Ran
     | Kept
+    | NameRead
+    | LibraryCalled
+    | EnvironmentSet
 )
 
 

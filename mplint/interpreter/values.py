@@ -33,21 +33,24 @@ class Symbol:
     """The origin of an unknown value, as a small expression tree: equal symbols are equal values in one run.
 
     `parts` are the kind of the expression and its operands; `size` counts the nodes of the tree; where it is certainly
-    one of a few values, `domain` holds them; `is_compound` says that its tree holds a connective (`a and b`).
+    one of a few values, `domain` holds them; `is_compound` says that its tree holds a connective (`a and b`),
+    `is_predicted` that it holds what a model predicts.
     """
 
-    __slots__ = ("_has_domain", "_hash", "_subjects", "_tree", "domain", "is_compound", "parts", "size")
+    __slots__ = ("_has_domain", "_hash", "_subjects", "_tree", "domain", "is_compound", "is_predicted", "parts", "size")
 
     def __init__(self, *parts: object, domain: tuple[Value, ...] = ()) -> None:
         self.parts = parts
         self.domain = domain
         self.size = 1
         self.is_compound = parts[0] in CONNECTIVES
+        self.is_predicted = parts[0] == _PREDICTED
         self._has_domain = bool(domain)
         for part in parts:
             if type(part) is Symbol:
                 self.size += part.size
                 self.is_compound = self.is_compound or part.is_compound
+                self.is_predicted = self.is_predicted or part.is_predicted
                 self._has_domain = self._has_domain or part._has_domain
         self._hash = hash(parts)
         self._tree: dict[Symbol, None] | None = None
@@ -101,6 +104,7 @@ MAX_OPTIONS: Final = 5
 MAX_CALLED: Final = 16
 """So many functions and classes of the program may be alternatives: a registry, from which some name takes one."""
 _MAX_SYMBOL: Final = 40
+_PREDICTED: Final = "predicted"
 
 
 class Place:
@@ -229,7 +233,6 @@ ASKING: Final = frozenset(
      "isinstance", "callable", "hasattr"}
 )  # fmt: skip
 """The kinds of symbols that are questions: their values are True and False."""
-_PREDICTED: Final = "predicted"
 
 
 def predicted(models: Iterable[Instance]) -> Unknown:
@@ -238,9 +241,14 @@ def predicted(models: Iterable[Instance]) -> Unknown:
     return Unknown(Symbol(_PREDICTED, *found)) if 0 < len(found) <= _MAX_SYMBOL else UNKNOWN
 
 
-def models_behind(value: Value) -> Iterator[Instance]:
+def models_behind(value: Value) -> Iterable[Instance]:
     """The models from whose predictions an unknown is computed."""
-    stack = [value.symbol] if isinstance(value, Unknown) and value.symbol is not None else []
+    symbol = value.symbol if isinstance(value, Unknown) else None
+    return () if symbol is None or not symbol.is_predicted else _predicting(symbol)
+
+
+def _predicting(symbol: Symbol) -> Iterator[Instance]:
+    stack = [symbol]
     while stack:
         kind, *parts = stack.pop().parts
         if kind == _PREDICTED:
@@ -423,9 +431,10 @@ class Range(Value):
 
 @immutable()
 class DType(Value):
-    """A dtype object, by its canonical name."""
+    """A dtype object, by its canonical name; `text` says that it is no more than that name, a string."""
 
     name: str
+    text: bool = field(default=False, compare=False)
 
 
 @immutable()
@@ -472,13 +481,14 @@ class Undecided(Value):
 class Made:
     """A node of the provenance graph: how a tensor came to be.
 
-    `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined, softmaxes.  `place` is
-    the call or expression that made it; `layer` the layer (or model) that was called; `computed_in` the dtype of the
-    computation.  What a model, or a composite (a layer of the program) gives was computed inside: its one operand is
-    that result, and `given` what the layer was called on.
+    `kind` is one of input, layer, operation, cast, model, composite, argument, variable, joined, softmaxes, or one of
+    `Scaling`.  `place` is the call or expression that made it; `layer` the layer (or model) that was called, or whose
+    variable it is; `computed_in` the dtype of the computation.  What a model, or a composite (a layer of the program)
+    gives was computed inside: its one operand is that result, and `given` what the layer was called on.  `others` are
+    operands of arithmetic that are no tensors, and what of the arguments of a function is not known.
     """
 
-    __slots__ = ("by", "computed_in", "context", "given", "kind", "layer", "operands", "place")
+    __slots__ = ("by", "computed_in", "context", "given", "kind", "layer", "operands", "others", "place")
 
     def __init__(
         self,
@@ -491,6 +501,7 @@ class Made:
         operands: tuple[Tensor, ...] = (),
         given: tuple[Tensor, ...] | None = None,
         computed_in: str | None = None,
+        others: tuple[Value, ...] = (),
     ) -> None:
         self.kind = kind
         self.place = place
@@ -500,6 +511,7 @@ class Made:
         self.operands = operands
         self.given = given
         self.computed_in = computed_in
+        self.others = others
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -517,6 +529,36 @@ class Made:
 
     def __repr__(self) -> str:
         return f"Made({self.kind}, {self.by}, {self.place!r})"
+
+
+class Scaling(Made):
+    """A step of a training loop: its `kind` is one of scaled, unscaled, scale, gradient.
+
+    `optimizer` is the one whose loss scale it is; `tapes` are the gradient tapes that record the step, or that take the
+    gradient.
+    """
+
+    __slots__ = ("optimizer", "tapes")
+
+    def __init__(
+        self,
+        kind: str,
+        place: Place,
+        context: Context,
+        *,
+        by: str,
+        operands: tuple[Tensor, ...] = (),
+        others: tuple[Value, ...] = (),
+        optimizer: Instance | None = None,
+        tapes: tuple[Instance, ...] = (),
+    ) -> None:
+        super().__init__(kind, place, context, by=by, operands=operands, others=others)
+        self.optimizer = optimizer
+        self.tapes = tapes
+
+    def same(self, other: Made) -> bool:
+        """Whether both stand for the same step of the same optimizer."""
+        return super().same(other) and isinstance(other, Scaling) and self.optimizer == other.optimizer
 
 
 @immutable(eq=False)

@@ -260,6 +260,17 @@ def _value(m: Machine, results: list[object], symbol: Symbol | None, place: Plac
             return UNKNOWN
 
 
+def depends_on_release(value: Value) -> bool:
+    """Whether it is another in some releases of a generation: what is done where it is true is for these."""
+    match value:
+        case Varying(cases=cases):
+            return len({bool(case) for case in cases}) > 1
+        case Unknown(symbol=Symbol() as symbol):
+            return any(part.parts[0] == "name" and part.parts[1] in _LIBRARIES for part in symbol.tree)
+        case _:
+            return False
+
+
 def truth(m: Machine, value: Varying) -> bool | None:
     """Whether something made of a version is true."""
     outcomes = {bool(case) for case in value.cases}

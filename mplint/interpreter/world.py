@@ -19,6 +19,7 @@ from mplint.interpreter.trace import (
     ModelMade,
     ModelUsed,
     Opened,
+    OptimizerMade,
     PolicySet,
     Ran,
     Returned,
@@ -274,6 +275,11 @@ class World:
                     program.settled.add(model.address)
                 case _:
                     pass
+        made = [event.policy.name for event in self.trace.events if isinstance(event, LayerMade)]
+        if any(compute_dtype(name) in ("float16", None) for name in made):
+            program.scaled_for_float16.update(
+                event.place for event in self.trace.events if isinstance(event, OptimizerMade)
+            )
         middle: set[tuple[str, Place | None, Context | None]] = set()
         for held in self.models:
             ways = [way for tensor in outputs_of(self, held) for way in alternatives(tensor)]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from mplint.interpreter import modules
-from mplint.interpreter.activations import Activation, OutOfBudget, Split
+from mplint.interpreter.activations import Activation, OutOfBudget, Patience, Split
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras import training
 from mplint.interpreter.machine import MAX_STEPS, Machine
 from mplint.interpreter.program import Program
 from mplint.interpreter.values import Module, Policy, Symbol, Value
@@ -41,8 +42,7 @@ class Entry:
     borrowed: bool = False
     budget: int = MAX_STEPS
     """Steps that all runs of the entry may take together."""
-    patience: int = MAX_STEPS
-    """Steps that a run may take with nothing of interest in it."""
+    patience: Patience | None = None
 
 
 @dataclass
@@ -81,6 +81,7 @@ def run_entry(program: Program, found: Exploration, entry: Entry, run: Run) -> I
             try:
                 try:
                     run(machine)
+                    training.run_left(machine)
                 finally:
                     steps += machine.steps
             except Split as wanted:

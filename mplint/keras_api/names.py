@@ -71,7 +71,7 @@ def canonical(path: str) -> str:
     All copies of Keras (`keras`, `tf_keras`, `tensorflow.keras`, `tensorflow.python.keras`) are `keras.` here, source
     modules and places of older releases included.
     """
-    plain = _without_prefix(path)
+    plain = without_prefix(path)
     found = _known(plain)
     return found if found is not None else path
 
@@ -92,7 +92,7 @@ def generations(path: str) -> frozenset[str]:
 
     `keras.mixed_precision.set_dtype_policy` is in "3" only, though `set_global_policy`, the same function, is in both.
     """
-    plain = _without_prefix(path)
+    plain = without_prefix(path)
     alias = section("names", "aliases").get(plain)
     if alias is not None:
         return frozenset(alias.split(" ", 1)[0])
@@ -149,7 +149,8 @@ def _dtypes() -> frozenset[str]:
     return frozenset(found)
 
 
-def _without_prefix(path: str) -> str:
+def without_prefix(path: str) -> str:
+    """A path as it is called in the package `keras`, or `tensorflow`, whichever copy of that it goes through."""
     for prefix in _KERAS_PREFIXES:
         if path.startswith(prefix):
             return "keras." + path[len(prefix) :]

@@ -22,16 +22,19 @@ class Operand:
     items: tuple[Operand | None, ...] = ()
 
 
+@lru_cache(maxsize=64)
 def tensor(dtype: str | None) -> Operand:
     """A tensor, or a variable that is cast automatically, of that dtype."""
     return Operand("tensor", dtype)
 
 
+@lru_cache(maxsize=64)
 def python(kind: Literal["bool", "int", "float"]) -> Operand:
     """A Python number: it has no dtype of its own."""
     return Operand("python", kind)
 
 
+@lru_cache(maxsize=64)
 def array(dtype: str | None, scalar: bool | None = None) -> Operand:
     """A NumPy array, or with `scalar` a NumPy scalar; None where it may be either."""
     return Operand("array", dtype, scalar)

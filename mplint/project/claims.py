@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -75,7 +75,8 @@ _OTHER_IMPORT = re.compile(
 _TENSORFLOWS = re.compile(
     r"^[ \t]*(?:from[ \t]+tensorflow[ \t]+import[ \t]+keras|(?:from|import)[ \t]+tensorflow\.keras)\b", re.MULTILINE
 )
-_TENSORFLOW_USE = re.compile(r"(?<![\w.])(?:tf|tensorflow)\.(?P<path>\w+(?:\.\w+){1,4})")
+# a pattern that begins with a letter is looked for much faster than one that first looks behind itself
+_TENSORFLOW_USE = re.compile(r"t(?:f(?<![\w.]tf)|ensorflow(?<![\w.]tensorflow))\.(?P<path>\w+(?:\.\w+){1,4})")
 _OPTIMIZER_CALL = re.compile(
     r"(?<![\w.])(?P<module>(?P<keras>(?:(?:tf|tensorflow)\.)?keras\.)?optimizers\.)?(?P<name>[A-Z]\w+)"
     r"\((?P<arguments>[^()]{0,300})"
@@ -122,6 +123,24 @@ class Claims:
     """tf_keras, and another Keras only where that is not installed."""
 
 
+_TENSORFLOW_1: Final = re.compile(
+    r"(?<![\w.])(?:tf|tensorflow)\.(?:Session|InteractiveSession|placeholder|contrib|app\.(?:run|flags)|flags|gfile|logging"
+    r"|get_variable|global_variables(?:_initializer)?|trainable_variables|ConfigProto|reset_default_graph"
+    r"|set_random_seed|enable_eager_execution|get_default_graph|truncated_normal|layers\.\w+|losses\.\w+_cross_entropy"
+    r"|train\.(?:get_or_create_global_step|get_global_step|\w+Optimizer|Saver|SessionRunHook))\b"
+)
+"""Names that TensorFlow 1 has, and 2 has only in `compat.v1`."""
+_ANOTHER_TF: Final = re.compile(r"\bimport\s+tensorflow\.compat\.v1\b|\bfrom\s+tensorflow\.compat\s+import\s+v1\b")
+
+
+def is_for_tensorflow_1(text: str) -> bool:
+    """Whether the text of a file can only run with TensorFlow 1: it uses what went with that."""
+    if "tensorflow" not in text:
+        return False
+    code = code_alone(text, list(strings_and_comments(text)))
+    return _TENSORFLOW_1.search(code) is not None and _ANOTHER_TF.search(code) is None
+
+
 def claims_of(text: str) -> Claims:
     """The claims of a file's text, found without parsing it."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -165,7 +184,7 @@ def _flavors(imports: tuple[Import, ...], code: str) -> Iterator[Flavor]:
             yield Flavor.KERAS
         elif top == "tensorflow" and "keras" in (*rest.split("."), *one.names):
             yield Flavor.TENSORFLOW
-    if _TF_KERAS_USE.search(code):
+    if ".keras" in code and _TF_KERAS_USE.search(code):
         yield Flavor.TENSORFLOW
 
 
@@ -226,14 +245,15 @@ def _used(code: str, imports: tuple[Import, ...], flavors: frozenset[Flavor]) ->
         code, _ = _without_tried(code, _OF_ATTRIBUTE)
     if _asks(code):
         code = _BY_VERSION.sub("", code)
-    yield from _used_places(code, imports, flavors)
+    aliases = _aliases(code)
+    yield from _used_places(code, imports, flavors, aliases)
     yield from _used_arguments(code, imports)
     if "auto_scale_loss" in code:
         yield "3", "auto_scale_loss is used"
-    if _APPLIES.search(code) and "sonnet" not in code and not re.search(r"\bdef\s+apply\b", code):
+    if ".apply(" in code and _APPLIES.search(code) and "sonnet" not in code and not re.search(r"\bdef\s+apply\b", code):
         yield "3", "optimizer.apply is used"
-    names = "|".join(["keras", *_aliases(code)])
-    if re.search(rf"\b(?:{names})\.optimizers\.legacy\b", code):
+    names = "|".join(["keras", *aliases])
+    if ".optimizers.legacy" in code and re.search(rf"\b(?:{names})\.optimizers\.legacy\b", code):
         yield "2", "keras.optimizers.legacy is used"
     calls: tuple[tuple[Generation, tuple[str, ...]], ...] = (("3", _KERAS3_CALLS), ("2", _KERAS2_CALLS))
     for generation, methods in calls:
@@ -250,10 +270,10 @@ def _aliases(code: str) -> list[str]:
 
 
 def _used_places(
-    code: str, imports: tuple[Import, ...], flavors: frozenset[Flavor]
+    code: str, imports: tuple[Import, ...], flavors: frozenset[Flavor], aliases: Iterable[str]
 ) -> Iterator[tuple[Generation, str]]:
     """Dotted names that only one generation has, under each Keras that the file may mean by them."""
-    homes = dict.fromkeys(("keras", *_aliases(code)), "keras")
+    homes = dict.fromkeys(("keras", *aliases), "keras")
     for one in imports:
         if one.module in ("keras", "tensorflow.keras") and not one.level:
             homes.update((name, f"keras.{name}") for name in one.names if name.isidentifier())
@@ -278,7 +298,7 @@ def _used_places(
 def _used_arguments(code: str, imports: tuple[Import, ...]) -> Iterator[tuple[Generation, str]]:
     """Calls with an argument that only one generation takes: `Adam(lr=1e-3)`."""
     imported = {f"{one.module.removeprefix('tensorflow.')}.{name}" for one in imports for name in one.names}
-    for match in _OPTIMIZER_CALL.finditer(code):
+    for match in _OPTIMIZER_CALL.finditer(code) if "optimizers" in code else ():
         if match["module"]:
             whole = match["keras"] or "keras.optimizers" in imported
         else:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from mplint.project.claims import Claims, Flavor, Generation, claims_of
+from mplint.project.claims import Claims, Flavor, Generation, claims_of, is_for_tensorflow_1
 from mplint.project.modules import Project
 from mplint.project.requirements import Demand, demands_in, installs_in
 from mplint.project.versions import Range, parse_range
@@ -58,6 +58,26 @@ def generation_of(
         return Evidence(settings_keras, f"keras is set to {settings_keras}")
     memory = _memories.setdefault(project, _Memory())
     return _Judge(project, memory, _installed() if installed is None else installed).judge(path)
+
+
+def tensorflow_of(project: Project, path: Path) -> Range:
+    """The releases of TensorFlow that the project asks for, by the file nearest to `path` that asks for any."""
+    memory = _memories.setdefault(project, _Memory())
+    return _Judge(project, memory, {}).tensorflow(path)
+
+
+def is_of_tensorflow_1(project: Project, path: Path) -> bool:
+    """Whether the file at `path`, or one that it imports, can only run with TensorFlow 1."""
+    return any(_is_for_tensorflow_1(project, other) for other in sorted({path, *project.closure(path)}))
+
+
+def _is_for_tensorflow_1(project: Project, path: Path) -> bool:
+    if not project.mentions(path, b"tensorflow"):
+        return False
+    try:
+        return project.glance(path, is_for_tensorflow_1)
+    except SourceError:
+        return False
 
 
 @dataclass
@@ -202,18 +222,26 @@ class _Judge:
 
     # What is asked for, and what is there
 
-    def _of_cells(self, path: Path, flavors: frozenset[Flavor]) -> Evidence | None:
+    def tensorflow(self, path: Path) -> Range:
+        """The releases of TensorFlow that are asked for."""
+        asked = (self._installs(path), *(demand.ranges for demand in self._demands(path)))
+        return next((ranges["tensorflow"] for ranges in asked if "tensorflow" in ranges), Range())
+
+    def _installs(self, path: Path) -> Mapping[str, Range]:
         """What a notebook installs."""
         if path.suffix != NOTEBOOK:
-            return None
+            return {}
         try:
-            text = self._project.data(path).decode(errors="replace")
+            return installs_in(self._project.data(path).decode(errors="replace"))
         except SourceError:
-            return None
-        found = _verdict(installs_in(text), flavors)
+            return {}
+
+    def _of_cells(self, path: Path, flavors: frozenset[Flavor]) -> Evidence | None:
+        found = _verdict(self._installs(path), flavors)
         return None if found is None else Evidence(found[0], f"the notebook installs {found[1]}")
 
-    def _of_requirements(self, path: Path, flavors: frozenset[Flavor]) -> Evidence | None:
+    def _demands(self, path: Path) -> Iterator[Demand]:
+        """What files of the project ask for, the nearest first."""
         root = self._project.root
         directories = [path.parent]
         while directories[-1] != root and root in directories[-1].parents:
@@ -222,11 +250,14 @@ class _Judge:
             demands = self._memory.demands.get(directory)
             if demands is None:
                 demands = self._memory.demands[directory] = demands_in(directory)
-            for demand in demands:
-                found = _verdict(demand.ranges, flavors)
-                if found is not None:
-                    generation, because = found
-                    return Evidence(generation, f"{self._project.naming.file(demand.path)} asks for {because}")
+            yield from demands
+
+    def _of_requirements(self, path: Path, flavors: frozenset[Flavor]) -> Evidence | None:
+        for demand in self._demands(path):
+            found = _verdict(demand.ranges, flavors)
+            if found is not None:
+                generation, because = found
+                return Evidence(generation, f"{self._project.naming.file(demand.path)} asks for {because}")
         return None
 
     def _of_environment(self, flavors: frozenset[Flavor]) -> Evidence | None:

@@ -32,7 +32,7 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     for name in fields:
         value = getattr(node, name)
         if isinstance(value, (list, tuple)):
-            found.extend(item for item in value if isinstance(item, cst.CSTNode))
+            found.extend(value)  # of nodes alone
         elif value is not None and not isinstance(value, _PLAIN):
             found.append(value)
     return found

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mplint.interpreter.exploration import MAX_SILENT_STEPS
 from tests.interpreter.programs import found_in, policies
 from tests.project.trees import write
 
@@ -139,6 +140,27 @@ def test_a_class_that_nobody_makes_is_made_once(tmp_path: Path) -> None:
     nets += "        super().__init__([keras.Input((4,)), keras.layers.Dense(2)])\n"
     files = {"nets.py": nets, "main.py": "import half, nets, other\nhalf.half()\nother.make(nets, 'Net')\n"}
     assert made(tmp_path, files)["nets.py"] == {"mixed_float16"}
+
+
+def test_methods_of_an_object_that_takes_too_long_to_make(tmp_path: Path) -> None:
+    """They are run on the object as far as it was made, and the constructor is not run again."""
+    body = "".join(f"        self.row{i} = [(i, j, k, n) for i in range(9) for j in range(9)]\n" for i in range(90))
+    job = f"class Job:\n    def __init__(self, k, n):\n        self.units = 3\n{body}        self.last = 1\n\n"
+    net = "    def build(self):\n        half()\n        return net(self.units)\n"
+    text = f"from half import half\nfrom net import net\n\n{job}{net}"
+    assert made(tmp_path, {"job.py": text}) == {"net.py": {"mixed_float16"}}
+    build = next(world for world in found_in(tmp_path).worlds if world.entry == "job.py:Job.build")
+    assert build.machine.steps < 100
+
+
+@pytest.mark.parametrize(("between", "ends"), [("", True), ("half()\n", False)])
+def test_a_program_that_comes_to_no_policy_ends_earlier(tmp_path: Path, between: str, ends: bool) -> None:
+    rows = [f"row{i} = [(i, j, k, {i}) for i in range(9) for j in range(9) for k in range(9)]\n" for i in range(20)]
+    main = "".join(("from half import half\n", *rows[:10], between, *rows[10:]))
+    write(tmp_path, {"half.py": HALF, "main.py": main})
+    (world,) = (world for world in found_in(tmp_path).worlds if world.entry == "main.py")
+    assert (world.machine.steps <= MAX_SILENT_STEPS + 1) is ends
+    assert world.trace.cut is ends
 
 
 def test_a_module_out_of_a_package_without_a_file() -> None:

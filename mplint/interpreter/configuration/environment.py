@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import candidates, containers
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras.usage import note_environment
 from mplint.interpreter.values import ABSENT, NONE, UNKNOWN, Api, Const, Maybe, Place, Unknown, Value, choice, derived
 
 if TYPE_CHECKING:
@@ -17,8 +18,13 @@ _ANY: Final = (ENVIRON.path, "@any")
 """Something was set under a name that is not known."""
 
 
-def write(m: Machine, key: Value, value: Value) -> None:
+def write(m: Machine, key: Value, value: Value, place: Place) -> None:
     """`os.environ[key] = value`."""
+    note_environment(m, key, value, place)
+    _put(m, key, value)
+
+
+def _put(m: Machine, key: Value, value: Value) -> None:
     if isinstance(key, Const) and isinstance(key.value, str):
         m.state.set((ENVIRON.path, key.value), value)
     else:
@@ -27,7 +33,7 @@ def write(m: Machine, key: Value, value: Value) -> None:
 
 def delete(m: Machine, key: Value) -> None:
     """`del os.environ[key]`."""
-    write(m, key, ABSENT)
+    _put(m, key, ABSENT)
 
 
 def _held(m: Machine, key: Value) -> Value | None:
@@ -78,7 +84,8 @@ def set_default(m: Machine, arguments: Arguments, place: Place) -> Value:
     if found is not None and not isinstance(found, Maybe):
         return found
     value = default if found is ABSENT else choice([default, UNKNOWN])
-    write(m, key, value)
+    note_environment(m, key, default, place)
+    _put(m, key, value)
     return value
 
 
@@ -94,11 +101,11 @@ def update(m: Machine, arguments: Arguments, place: Place) -> Value:
     for value in arguments.args:
         given = containers.mapping(m, value, place)
         for key, held in given.pairs:
-            write(m, key, held)
+            write(m, key, held, place)
         if given.rest is not None:
-            write(m, UNKNOWN, UNKNOWN)
+            write(m, UNKNOWN, UNKNOWN, place)
     for name, held in arguments.keywords:
-        write(m, Const(name), held)
+        write(m, Const(name), held, place)
     return NONE
 
 

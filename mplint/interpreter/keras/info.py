@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
@@ -37,6 +38,7 @@ class LayerInfo(Value):
         return next((value for key, value in self.arguments if key == name), None)
 
 
+@lru_cache(maxsize=16384)
 def is_layer_path(path: str) -> bool:
     """Whether `path` is a layer or model class of the library."""
     return keras_api.kind(path) in _LAYERS

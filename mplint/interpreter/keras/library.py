@@ -25,18 +25,23 @@ from mplint.interpreter.keras import (
     applications,
     calling,
     chains,
+    clipping,
     control,
     layers,
+    losses,
     models,
+    optimizers,
     policies,
     strategies,
     surgery,
+    tapes,
     tensors,
     training,
+    usage,
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
-from mplint.interpreter.trace import Applied, Compiled, Kept, Opened, OptimizerMade, Ran, VariableMade
+from mplint.interpreter.trace import Applied, Kept, Opened, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
     NONE,
@@ -63,11 +68,12 @@ from mplint.interpreter.values import (
     variable_dtype,
 )
 from mplint.keras_api import Kind
+from mplint.keras_api.optimizers import is_foreign_wrapper
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_OBJECTS: Final = frozenset({Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER})
+_OBJECTS: Final = (Kind.OPTIMIZER, Kind.LOSS, Kind.METRIC, Kind.CALLBACK, Kind.INITIALIZER, Kind.REGULARIZER)
 _HARMLESS: Final = (
     "matplotlib.",
     "logging.",
@@ -85,6 +91,9 @@ _HARMLESS: Final = (
 def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """A call of a library's function or class."""
     path = callee.path
+    usage.note_call(m, callee, arguments, place)
+    if path.startswith(losses.SHOWS):
+        losses.shown(m, arguments, place, path)
     if strategies.is_strategy(path):
         return strategies.make(m, callee, arguments, place)
     setting = _SETTINGS.get(path)
@@ -100,6 +109,8 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     if head == "math":
         return python.math_call(last, arguments)
     kind = keras_api.kind(path)
+    if kind is None:
+        return arrays.call(m, path, arguments) if head in ("numpy", "np") else _foreign(m, callee, arguments, place)
     match kind:
         case Kind.LAYER | Kind.WRAPPER | Kind.CELL | Kind.MODEL:
             return calling.make(m, callee, arguments, place)
@@ -114,22 +125,21 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
         case Kind.DTYPE:
             return Array(keras_api.dtype_name(path))
         case Kind.FUNCTION | Kind.ACTIVATION | Kind.LOSS | Kind.METRIC | Kind.OPTIMIZER | Kind.CALLBACK:
-            return _function(m, kind, path, arguments, place)
+            return _function(m, kind, callee, arguments, place)
         case Kind.INITIALIZER | Kind.REGULARIZER:
             return Instance(m.allocate(place, "object"), Api(path))
-        case None:
-            if head in ("numpy", "np"):
-                return arrays.call(m, path, arguments)
-            return _foreign(m, callee, arguments, place)
+        case Kind.OTHER if path.rpartition(".")[2] in keras_api.LOSS_SCALES:
+            return _made(m, callee, arguments, place)
         case _:
             return _foreign(m, callee, arguments, place)
 
 
-def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Place) -> Value:
+def _function(m: Machine, kind: Kind, callee: Api, arguments: Arguments, place: Place) -> Value:
+    path = callee.path
     if kind in _OBJECTS and path.rpartition(".")[2][:1].isupper():
-        instance = Instance(m.allocate(place, "object"), Api(path))
         if kind is Kind.OPTIMIZER:
-            m.record(OptimizerMade(place))
+            return optimizers.make(m, callee, arguments, place)
+        instance = Instance(m.allocate(place, "object"), Api(path))
         for name, value in bind(m, path, arguments).items():
             m.put(instance.address, name, value)
         return instance
@@ -145,6 +155,14 @@ def _function(m: Machine, kind: Kind, path: str, arguments: Arguments, place: Pl
         named = derived("call", Api(path), *arguments.args) if arguments.sure and not arguments.keywords else UNKNOWN
         return named if named.symbol is not None else chains.carried(m, arguments.values())
     return tensors.apply(m, path, bind(m, path, arguments), place)
+
+
+def _made(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
+    """An object of a library that is nothing but what it was made with."""
+    instance = Instance(m.allocate(place, "object"), callee)
+    for name, value in bind(m, callee.path, arguments).items():
+        m.put(instance.address, name, value)
+    return instance
 
 
 def _has_tensor(m: Machine, value: Value) -> bool:
@@ -165,6 +183,8 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+    if is_foreign_wrapper(callee.path):
+        return optimizers.wrapped_elsewhere(m, callee, arguments, place)
     if callee.path.endswith(".get") and len(arguments.args) == 2 and candidates.is_plain(arguments.args[0]):
         found = _looked_up(Api(callee.path.removesuffix(".get")), arguments)
         if found is not None:
@@ -278,6 +298,13 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "keras.backend.floatx": lambda m, arguments, place: policies.floatx(m),
     "keras.models.clone_model": surgery.clone,
     "keras.activations.get": _activation,
+    "keras.optimizers.get": optimizers.get,
+    "tensorflow.GradientTape": tapes.make,
+    clipping.BY_GLOBAL_NORM: clipping.by_global_norm,
+    "tensorflow.gradients": tapes.of_tensors,
+    "jax.grad": tapes.of_function,
+    "jax.value_and_grad": tapes.with_value,
+    tapes.OF_FUNCTION: tapes.call_of_function,
     "tensorflow.function": standard.pass_on,
     "tensorflow.autograph.experimental.do_not_convert": standard.pass_on,
     "tensorflow.recompute_grad": standard.pass_on,
@@ -309,7 +336,7 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
     if known is not None:
         return known(m, callee, "__call__", arguments, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
-        return UNKNOWN
+        return losses.call(m, callee, arguments, place)
     for value in arguments.values():
         m.escape(value)
     return UNKNOWN
@@ -325,6 +352,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
             return known(m, receiver, name, arguments, place)
         if strategies.is_strategy(receiver.cls.path):
             return strategies.method(m, receiver, name, arguments, place)
+        if receiver.cls == tapes.TAPE:
+            return tapes.method(m, receiver, name, arguments, place)
     match receiver:
         case Instance():
             return _object_method(m, receiver, name, arguments, place)
@@ -407,9 +436,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name == "compile":
             for key, value in arguments.keywords:
                 m.put(receiver.address, key, value)
-            m.record(Compiled(receiver, m.context, policies.current(m, spelled_of(receiver))))
-            training.run_steps(m, receiver, place)
+            optimizers.compile_model(m, receiver, policies.current(m, spelled_of(receiver)), arguments, place)
             return NONE
+        if name in losses.OF_MODELS:
+            return losses.of_model(m, name, arguments, place)
         if name in ("add_weight", "add_variable"):
             return _weight(m, receiver, info.policy, arguments, place)
         if name == "__call__":  # of the library, from the program's own `__call__`
@@ -425,7 +455,10 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)
         return predicted((receiver,)) if name in training.PREDICTS else UNKNOWN
+    if optimizers.is_optimizer(receiver):
+        return optimizers.method(m, receiver, name, arguments, place)
     if isinstance(receiver.cls, Api) and keras_api.kind(receiver.cls.path) is not None:
+        losses.report(m, receiver, name, arguments, place)
         return UNKNOWN
     if isinstance(receiver.cls, Class) and mappings.derives_from_dict(receiver.cls):
         return _dict_method(m, receiver, name, arguments, place)

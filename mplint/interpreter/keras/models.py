@@ -40,6 +40,9 @@ _MADE_OF_LAYERS: Final = frozenset({"keras.Model", "keras.Sequential"})
 _DEEPEST: Final = 80
 """Calls inside calls of Sequential models, one of which may hold itself."""
 
+_STATES: Final = frozenset({"trainable_variables", "non_trainable_variables", "return_losses"})
+"""What `stateless_call` is given beside what `call` is."""
+
 
 def initialise(m: Machine, model: Instance, base: str, arguments: Arguments, place: Place) -> None:
     """The library's `__init__` of a model class, called for an object of it or of a subclass."""
@@ -275,6 +278,10 @@ def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: 
             return NONE
         case "call" | "__call__":
             return m.call(model, arguments, place)
+        case "stateless_call":  # of Keras 3: (trainable variables, non-trainable variables, inputs, ...)
+            keywords = tuple(pair for pair in arguments.keywords if pair[0] not in _STATES)
+            given = Arguments(arguments.args[2:], keywords, arguments.rest, arguments.more)
+            return Tuple((m.call(model, given, place), UNKNOWN))
         case _:
             return None
 

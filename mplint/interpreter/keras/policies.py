@@ -278,6 +278,8 @@ def attribute(policy: Policy, name: str) -> Value:
         case "compute_dtype" | "variable_dtype":
             dtype = compute_dtype(policy.name) if name == "compute_dtype" else variable_dtype(policy.name)
             return UNKNOWN if dtype is None else Const(dtype)
+        case "loss_scale" if policy.name == "mixed_float16":  # as long as policies had it
+            return Const("dynamic")
         case _:
             return Bound(policy, ApiMethod(name))
 

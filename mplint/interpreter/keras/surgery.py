@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import graph, layers, models, policies, structures, tensors
+from mplint.interpreter.keras import graph, layers, models, optimizers, policies, structures, tensors
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.trace import ModelMade, ModelUsed, Opened
 from mplint.interpreter.values import (
@@ -34,11 +34,9 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 
-_UNKNOWN: Final = frozenset(
-    {"name", "optimizer", "losses", "variables", "trainable_variables", "non_trainable_variables",
-     "weights", "trainable_weights", "non_trainable_weights"}
-)  # fmt: skip
+_UNKNOWN: Final = frozenset({"name", "non_trainable_variables", "non_trainable_weights"})
 """Attributes of layers and models that are no methods, and of which nothing is known."""
+_VARIABLES: Final = frozenset({"variables", "trainable_variables", "weights", "trainable_weights"})
 _KEPT: Final = frozenset({"activation", "use_bias"})
 """Attributes of layers that are arguments of their constructors, and decide what a subclass computes."""
 _WEIGHTS: Final = {"keras.layers.Dense": "kernel", "keras.layers.Embedding": "embeddings"}
@@ -65,12 +63,24 @@ def attribute(m: Machine, value: Instance, name: str, place: Place) -> Value:
             case _:
                 if name == _WEIGHTS.get(info.base):
                     return _weights(m, value, info)
+                if name in _VARIABLES:
+                    return _variables_of(m, value, info, place)
+                if name == "optimizer":
+                    return optimizers.of_model(m, value)
+                if name == "losses":
+                    return _losses_of(m, value, place)
                 if name in _UNKNOWN:
                     return UNKNOWN
                 kept = layers.kept_argument(info, name, m.generation) if name in _KEPT else None
                 if kept is not None:
                     return kept
     return Bound(value, ApiMethod(name))
+
+
+def _losses_of(m: Machine, value: Instance, place: Place) -> Value:
+    """What the regularizers of a layer or model give, and `add_loss` was given: any number of terms of a loss."""
+    made = Made("variable", place, m.context, by="keras.Layer.losses", layer=value)
+    return m.new_list(place, Tuple((), Tensor(None, made, False)))
 
 
 def _weights(m: Machine, layer: Instance, info: LayerInfo) -> Value:
@@ -81,6 +91,13 @@ def _weights(m: Machine, layer: Instance, info: LayerInfo) -> Value:
     made = Made("variable", info.place, m.context, by="add_weight", layer=layer)
     casts = m.generation == "3" or info.base != "keras.layers.Embedding"
     return layers.read_variable(m, Tensor(variable_dtype(info.policy.name), made, False, None, casts))
+
+
+def _variables_of(m: Machine, layer: Instance, info: LayerInfo, place: Place) -> Value:
+    """The variables of a layer or model, in the dtype that its policy gives them; how many is not known."""
+    dtype = variable_dtype(info.policy.name)
+    made = Made("variable", info.place, m.context, by="variables", layer=layer)
+    return m.new_list(place, Tuple((), Tensor(dtype, made, False)))
 
 
 def _outputs_of(m: Machine, model: Instance, name: str) -> Value:

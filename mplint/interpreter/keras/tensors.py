@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import chains
 from mplint.interpreter.keras.names import dtype_named
-from mplint.interpreter.trace import Settled
+from mplint.interpreter.trace import DTypeTaken, Settled
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
+    NEVER,
     NONE,
     OUTER,
     UNKNOWN,
@@ -31,6 +33,7 @@ from mplint.interpreter.values import (
     Place,
     Tensor,
     Tuple,
+    Unknown,
     Value,
     alternatives,
     choice,
@@ -67,6 +70,10 @@ _OPERATORS: Final = {
     "BitOr": "|",
     "BitXor": "^",
 }
+
+
+_REFLECTED: Final = frozenset({"*", "/", "//"})
+"""Operators of which it is noted that the tensor is the right operand: `operator.r/` is `2 / x`, as `__rtruediv__`."""
 
 
 def dtype_of(m: Machine, value: Value) -> str | None:
@@ -131,7 +138,17 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     symbolic = _symbolic(tensors)
     found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
-    made = Made("operation", place, m.context, by=f"operator.{symbol}", operands=tuple(tensors), computed_in=dtype)
+    others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
+    reflected = "r" if symbol in _REFLECTED and not isinstance(left, Tensor) else ""
+    made = Made(
+        "operation",
+        place,
+        m.context,
+        by=f"operator.{reflected}{symbol}",
+        operands=tuple(tensors),
+        computed_in=dtype,
+        others=others,
+    )
     m.trace.tensors.count(place, dtype is not None)
     return Tensor(dtype, made, symbolic)
 
@@ -182,18 +199,29 @@ def _symbolic(tensors: list[Tensor]) -> bool | None:
 
 
 def outcome(
-    m: Machine, path: str, operands: Sequence[Value] | Mapping[str, Value], symbolic: bool | None
+    m: Machine, path: str, operands: Sequence[Value] | dict[str, Value], symbolic: bool | None
 ) -> str | tuple[str, ...] | None:
     """The dtype of an operation's result, or of each of its results; None when not measured, or when it raises."""
     operation = keras_api.operation(path, m.generation)
     if operation is None:
         return None
-    given: Sequence[keras_api.Operand | None] | Mapping[str, object]
-    if isinstance(operands, Mapping):
-        given = {name: _argument(m, value) for name, value in operands.items()}
-    else:
-        given = [_operand(m, value) for value in operands]
-    result = operation.result(given, symbolic=bool(symbolic))
+    if isinstance(operands, dict):
+        named = tuple([(name, _argument(m, value)) for name, value in operands.items()])
+        return _measured(operation, path, None, named, bool(symbolic))
+    return _measured(operation, path, tuple([_operand(m, value) for value in operands]), (), bool(symbolic))
+
+
+@lru_cache(maxsize=16384)
+def _measured(
+    operation: keras_api.Operation,
+    path: str,
+    operands: tuple[keras_api.Operand | None, ...] | None,
+    named: tuple[tuple[str, object], ...],
+    symbolic: bool,
+) -> str | tuple[str, ...] | None:
+    """The same for the positional `operands`, or where there are none for the `named` ones."""
+    given = dict(named) if operands is None else operands
+    result = operation.result(given, symbolic=symbolic)
     if symbolic and isinstance(result, str) and not path.startswith(_BY_SYMBOL):
         real = operation.result(given, symbolic=False)
         if isinstance(real, str) and real != result:
@@ -261,6 +289,7 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         by=path,
         operands=tuple(tensors),
         computed_in=computed if isinstance(computed, str) else None,
+        others=tuple(value for value in bound.values() if isinstance(value, Unknown)),
     )
     softmax: Made | None = None
     if keras_api.activation_of(path) == "softmax":
@@ -315,13 +344,29 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
     """An attribute of a tensor."""
     match name:
         case "dtype":
-            return UNKNOWN if value.dtype is None else DType(value.dtype)
+            return UNKNOWN if value.dtype is None else DType(value.dtype, _says_dtype_as_text(m, value))
         case "shape":
             return UNKNOWN
         case "T":
             return part_of(m, value, place)
         case _:
             return Bound(value, ApiMethod(name))
+
+
+def _says_dtype_as_text(m: Machine, value: Tensor) -> bool:
+    """Whether the dtype of a tensor is a string: what belongs to Keras 3, not to its backend, has no other."""
+    own = value.made.kind == "variable" and value.made.layer is not None
+    return m.generation == "3" and (value.symbolic is True or own)
+
+
+def of_dtype(m: Machine, value: DType, name: str, place: Place) -> Value:
+    """An attribute of a dtype object; a string has none of them."""
+    if value.text and not hasattr(str, name):
+        m.record(DTypeTaken(place, m.context, name))
+        if m.guards:
+            m.throw()
+            return NEVER
+    return dtype_attribute(value, name)
 
 
 def dtype_attribute(value: DType, name: str) -> Value:

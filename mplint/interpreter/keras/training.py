@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.trace import Compiled
 from mplint.interpreter.values import TRUE, UNKNOWN, Bound, Class, Function, Instance, Place
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ APPLIES: Final = frozenset({"apply_gradients", "apply", "stateless_apply", "mini
 """The methods of an optimizer that change weights."""
 RUNS: Final = COMPUTES | READS
 """All that compute with the weights that a model has, or bring them."""
+
+
+def run_left(m: Machine) -> None:
+    """Run the steps of the models that were compiled, and that nobody was seen to train."""
+    for event in [event for event in m.trace.events if isinstance(event, Compiled)]:
+        run_steps(m, event.model, event.place)
 
 
 def run_steps(m: Machine, model: Instance, place: Place) -> None:

@@ -1,0 +1,124 @@
+"""Scales of a loss that adapt themselves, in place of fixed ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import libcst as cst
+
+from mplint.codemods import calls, layout
+from mplint.codemods.reducing import reduced
+from mplint.codemods.rewrite import Evidence, Rewrite
+from mplint.codemods.scaling import SCALES, optimizer_at, wrapped
+from mplint.findings import Applicability, Edit, Fix
+from mplint.interpreter.loops import FixedScale, Loops, Step
+from mplint.interpreter.scaling import Constant
+from mplint.interpreter.values import Made, Place
+from mplint.interpreter.world import World
+
+_FACTOR: Final = "loss_scale_factor"
+_DYNAMIC: Final = "dynamic"
+_WHAT: Final = "let a LossScaleOptimizer find the scale"
+
+
+@dataclass(frozen=True)
+class ScaleDynamically(Rewrite):
+    """Let a LossScaleOptimizer find the scale that `fixed` is."""
+
+    world: World
+    fixed: FixedScale
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """By the way in which it is fixed: an argument, or the program's own arithmetic."""
+        if self.fixed.step is not None and self.fixed.times is not None and self.fixed.over is not None:
+            edits = self._instead_of_arithmetic(evidence, self.fixed.step, self.fixed.times, self.fixed.over)
+        else:
+            edits = self._instead_of_argument()
+        return Fix(_WHAT, Applicability.UNSAFE, tuple(edits)) if edits else None
+
+    def _instead_of_argument(self) -> list[Edit] | None:
+        source, call = self.fixed.at.source, self.fixed.at.node
+        if not isinstance(call, cst.Call):
+            return None
+        factor = calls.argument(call, _FACTOR)
+        if factor is not None:
+            edits, comments = calls.without(source, call, factor)
+            around = wrapped(self.world, self.fixed.at)
+            return None if comments or around is None else [*around, *edits]
+        dynamic = calls.argument_at(call, _DYNAMIC, 1)
+        if dynamic is None:
+            return None
+        if dynamic.keyword is None:
+            return [Edit(source.path, source.span(dynamic.value, parentheses=True), "True")]
+        edits, comments = calls.without(source, call, dynamic)
+        return None if comments else edits
+
+    def _instead_of_arithmetic(
+        self, evidence: Evidence, step: Step, times: Constant, over: Constant
+    ) -> list[Edit] | None:
+        """The loss is scaled, and gradients are unscaled, by the optimizer, which is wrapped for it."""
+        loops = self.world.once(Loops)
+        made = loops.made(step.optimizer)
+        if made is None or not self._is_alone(evidence, step, times):
+            return None
+        around = wrapped(self.world, made.place)
+        scaled = self._scaled(step, times.made)
+        unscaled = self._unscaled(step, over.made)
+        if around is None or scaled is None or unscaled is None:
+            return None
+        return [*around, *scaled, *unscaled]
+
+    def _is_alone(self, evidence: Evidence, step: Step, times: Constant) -> bool:
+        """Whether all gradients that the optimizer is given were scaled at this place."""
+        for world in evidence.worlds:
+            for other in world.once(Loops).steps:
+                if other.optimizer.address.place is not step.optimizer.address.place:
+                    continue
+                if not any(constant.made.place is times.made.place for constant in other.course.constants):
+                    return False
+        return True
+
+    def _scaled(self, step: Step, made: Made) -> list[Edit] | None:
+        at = made.place
+        if at is None or not isinstance(at.node, cst.BinaryOperation):
+            return None
+        by = optimizer_at(self.world, step, made)
+        loss = _factor(at.node, step, at)
+        if by is None or loss is None:
+            return None
+        source = at.source
+        text = f"{by}.{SCALES[self.world.generation]}({layout.code(source, loss)})"
+        return [Edit(source.path, source.span(at.node, parentheses=True), text)]
+
+    def _unscaled(self, step: Step, made: Made) -> list[Edit] | None:
+        at = made.place
+        if at is None or not isinstance(at.node, cst.BinaryOperation):
+            return None
+        source, node = at.source, at.node
+        gradient = _factor(node, step, at)
+        if gradient is None:
+            return None
+        if self.world.generation == "3":
+            return reduced(source, node, gradient)
+        by = optimizer_at(self.world, step, made)
+        match source.parent(node):
+            case (
+                cst.ListComp(
+                    elt=elt, for_in=cst.CompFor(target=cst.Name(value=name), iter=held, inner_for_in=None)
+                ) as whole
+            ):
+                if by is None or elt is not node or not isinstance(gradient, cst.Name) or gradient.value != name:
+                    return None
+                text = f"{by}.get_unscaled_gradients({layout.code(source, held)})"
+                return [Edit(source.path, source.span(whole, parentheses=True), text)]
+            case _:
+                return None
+
+
+def _factor(product: cst.BinaryOperation, step: Step, at: Place) -> cst.BaseExpression | None:
+    """The operand of a product, or of a quotient, that is no number."""
+    constant = next((one for one in step.course.constants if one.made.place is at), None)
+    if constant is None:
+        return None
+    return product.right if constant.made.by == "operator.r*" else product.left

@@ -1,0 +1,58 @@
+"""How an optimizer is written at some place of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from mplint.codemods import layout, statements
+from mplint.interpreter.code import dotted
+from mplint.interpreter.loops import Loops
+from mplint.interpreter.values import Instance, Place
+from mplint.interpreter.world import World
+
+
+def written(world: World, optimizer: Instance, at: Place) -> str | None:
+    """The name by which methods of `optimizer` are called in the function of `at`, else one that means the same there.
+
+    That is one from a function around it, or of an attribute of `self` in the same class.
+    """
+    source = at.source
+    here = statements.scope(source, at.node)
+    for scope, receiver in _receivers(world, optimizer, at):
+        if scope is here:
+            return receiver
+    for scope, receiver in _receivers(world, optimizer, at):
+        head = receiver.partition(".")[0]
+        if head == "self" and _has_self(here) and _class_of(at, scope) is _class_of(at, here) is not None:
+            return receiver
+        if _is_around(at, scope, here) and not statements.stores(source, here, head):
+            return receiver
+    return None
+
+
+def _receivers(world: World, optimizer: Instance, at: Place) -> Iterator[tuple[statements.Scope, str]]:
+    source = at.source
+    for event in world.once(Loops).used():
+        if event.optimizer != optimizer or event.place.source is not source:
+            continue
+        node = event.place.node.func if isinstance(event.place.node, cst.Call) else event.place.node
+        if isinstance(node, cst.Attribute) and dotted(node.value):
+            yield statements.scope(source, node), layout.code(source, node.value)
+
+
+def _has_self(scope: statements.Scope) -> bool:
+    first = scope.params.params[:1] if isinstance(scope, cst.FunctionDef) else ()
+    return any(param.name.value == "self" for param in first)
+
+
+def _class_of(at: Place, scope: statements.Scope) -> cst.ClassDef | None:
+    return at.source.enclosing(scope, cst.ClassDef) if isinstance(scope, cst.FunctionDef) else None
+
+
+def _is_around(at: Place, outer: statements.Scope, scope: statements.Scope) -> bool:
+    here: cst.CSTNode | None = scope
+    while here is not None and here is not outer:
+        here = at.source.parent(here)
+    return here is outer

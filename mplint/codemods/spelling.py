@@ -1,0 +1,163 @@
+"""Other names for what a library calls otherwise now, where they are imported and where they are written out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import libcst as cst
+
+from mplint.codemods import layout
+from mplint.codemods.rewrite import Evidence, Rewrite
+from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.interpreter.code import dotted
+from mplint.interpreter.values import Place
+from mplint.keras_api import Retired
+from mplint.source.file import SourceFile
+from mplint.source.walk import walk
+
+
+@dataclass(frozen=True)
+class NameOfToday(Rewrite):
+    """Write what the names `names`, imported or written out at `at`, are called today."""
+
+    at: Place
+    names: tuple[Retired, ...]
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """The name, and where an import bound the old one, that of all its uses."""
+        node, source = self.at.node, self.at.source
+        if any(name.now is None for name in self.names):
+            return None
+        edits: list[Edit] | None = None
+        match node:
+            case cst.Attribute():
+                edits = name_of_today(source, node, self.names[0])
+            case cst.ImportFrom():
+                edits = self._imported_from(node, evidence)
+            case cst.ImportAlias():
+                edits = self._imported(node, evidence)
+            case _:
+                pass
+        if not edits:
+            return None
+        now = ", ".join(dict.fromkeys(str(name.now).rpartition(".")[2] for name in self.names))
+        return Fix(f"use {now}", Applicability.SAFE, tuple(edits))
+
+    def _imported_from(self, statement: cst.ImportFrom, evidence: Evidence) -> list[Edit] | None:
+        """`from tensorflow.keras.mixed_precision.experimental import Policy, set_policy`."""
+        source, module = self.at.source, statement.module
+        if not isinstance(module, cst.Attribute) or isinstance(statement.names, cst.ImportStar):
+            return None
+        now = {name.path.rpartition(".")[2]: str(name.now).rpartition(".")[2] for name in self.names}
+        edits = [Edit(source.path, source.span(module), layout.code(source, module.value))]
+        for alias in statement.names:
+            wanted = now.get(dotted(alias.name))
+            if wanted is None:
+                return None
+            edits += imported_as(source, alias, wanted, evidence)
+        return edits
+
+    def _imported(self, alias: cst.ImportAlias, evidence: Evidence) -> list[Edit] | None:
+        """The module that is gone, or a name that the module never had, as one alias of an import."""
+        source, (name,) = self.at.source, self.names
+        statement = source.parent(alias)
+        wanted = str(name.now).rpartition(".")[2]
+        if isinstance(statement, cst.Import):
+            if alias.asname is None or not isinstance(alias.name, cst.Attribute):
+                return None
+            return [Edit(source.path, source.span(alias.name), layout.code(source, alias.name.value))]
+        if not isinstance(statement, cst.ImportFrom) or isinstance(statement.names, cst.ImportStar):
+            return None
+        if not name.is_module:
+            return imported_as(source, alias, wanted, evidence)
+        return self._module(statement, alias, wanted, evidence)
+
+    def _module(
+        self, statement: cst.ImportFrom, alias: cst.ImportAlias, wanted: str, evidence: Evidence
+    ) -> list[Edit] | None:
+        """`from tensorflow.keras.mixed_precision import experimental as mp`: the module that it was in."""
+        source, module = self.at.source, statement.module
+        if not isinstance(module, cst.Attribute) or len(statement.names) != 1:  # type: ignore[arg-type]
+            return None
+        edits = [Edit(source.path, source.span(module), layout.code(source, module.value))]
+        return [*edits, *imported_as(source, alias, wanted, evidence)]
+
+
+def name_of_today(source: SourceFile, node: cst.Attribute, name: Retired) -> list[Edit]:
+    """`mp.set_policy`, or all of `keras.mixed_precision.experimental.set_policy`, as it is called today."""
+    wanted = str(name.now).rpartition(".")[2]
+    if name.is_module:  # keras.mixed_precision.experimental
+        return [Edit(source.path, Span(source.span(node.value).end, source.span(node).end), "")]
+    inner = node.value
+    if isinstance(inner, cst.Attribute) and inner.attr.value == "experimental" and name.is_of_module:
+        return [Edit(source.path, Span(source.span(inner.value).end, source.span(node).end), f".{wanted}")]
+    return [Edit(source.path, source.span(node.attr), wanted)]
+
+
+def imported_as(source: SourceFile, alias: cst.ImportAlias, wanted: str, evidence: Evidence) -> list[Edit]:
+    """Import `wanted` in place of a name, and call it so where the old name was used; else under the old name."""
+    old = dotted(alias.name)
+    if alias.asname is not None:
+        bound = dotted(alias.asname.name)
+        whole = wanted if bound == wanted else f"{wanted} as {bound}"
+        return [Edit(source.path, source.span(alias), whole)]
+    if old == wanted:
+        return []
+    uses = uses_of(source, alias, old, wanted, evidence)
+    if uses is None:
+        return [Edit(source.path, source.span(alias.name), f"{wanted} as {old}")]
+    return [Edit(source.path, source.span(node), wanted) for node in (alias.name, *uses)]
+
+
+def uses_of(
+    source: SourceFile, alias: cst.ImportAlias, name: str, wanted: str, evidence: Evidence
+) -> list[cst.Name] | None:
+    """Where a file reads `name`, which an import at its top level binds; None where it may be read otherwise.
+
+    So it is where something else binds it, where `wanted` is another thing, or another file may take it from here.
+    """
+    names = [node for node in walk(source.module) if isinstance(node, cst.Name) and not is_part(source, node)]
+    if any(node.value == wanted for node in names):
+        return None
+    if source.enclosing(alias, cst.FunctionDef) is not None or source.enclosing(alias, cst.ClassDef) is not None:
+        return None
+    if evidence.is_named_elsewhere(source.path, re.compile(rb"\b%s\b" % name.encode())):
+        return None
+    found: list[cst.Name] = []
+    for node in names:
+        if node.value != name or node is alias.name:
+            continue
+        match source.parent(node):
+            case (
+                cst.AssignTarget()
+                | cst.AugAssign()
+                | cst.AnnAssign()
+                | cst.For()
+                | cst.CompFor()
+                | cst.Param()
+                | cst.FunctionDef()
+                | cst.ClassDef()
+                | cst.NamedExpr()
+                | cst.AsName()
+                | cst.ImportAlias()
+                | cst.Global()
+                | cst.NameItem()
+                | cst.Element()
+                | cst.Del()
+            ):
+                return None
+            case _:
+                found.append(node)
+    return found
+
+
+def is_part(source: SourceFile, node: cst.Name) -> bool:
+    """Whether a name is that of an attribute or of a keyword, and no variable."""
+    match source.parent(node):
+        case cst.Attribute(attr=attr):
+            return attr is node
+        case cst.Arg(keyword=keyword):
+            return keyword is node
+        case _:
+            return False

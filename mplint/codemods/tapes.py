@@ -1,0 +1,169 @@
+"""A gradient taken by a tape, and statements at the end of what the tape records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from mplint.codemods import calls, layout, variables
+from mplint.findings import Edit, Span
+from mplint.interpreter.code import dotted
+from mplint.interpreter.values import Scaling
+from mplint.source.file import SourceFile
+
+
+@dataclass(frozen=True)
+class Taken:
+    """`tape.gradient(target, …)`, and the `with` statement that is left when the tape stops to record."""
+
+    source: SourceFile
+    call: cst.Call
+    target: cst.BaseExpression
+    block: cst.With
+
+    @classmethod
+    def of(cls, gradient: Scaling) -> Taken | None:
+        """The gradient as it is written; None where it is taken otherwise, or of what is recorded elsewhere."""
+        place = gradient.place
+        if place is None or not gradient.by.endswith(".gradient") or len(gradient.tapes) != 1:
+            return None
+        call, source = place.node, place.source
+        target = calls.argument_at(call, "target", 0) if isinstance(call, cst.Call) else None
+        made = gradient.tapes[0].address.place
+        if not isinstance(call, cst.Call) or target is None or made.source is not source:
+            return None
+        block = _block(source, made.node, call)
+        return cls(source, call, target.value, block) if block is not None else None
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the tape still records when the gradient is taken."""
+        return _is_in(self.source, self.call, self.block.body)
+
+    @property
+    def elements(self) -> Sequence[cst.BaseExpression]:
+        """The losses that are added up: the elements of a list, else the target itself."""
+        if isinstance(self.target, (cst.List, cst.Tuple)):
+            return [element.value for element in self.target.elements]
+        return [self.target]
+
+    @property
+    def indentation(self) -> str:
+        """That of the statements in the block."""
+        return layout.indentation(self.source, self.source.span(self.block.body.body[0]).start)
+
+    @property
+    def unit(self) -> str:
+        """By how much the block is indented."""
+        outer = layout.indentation(self.source, self.source.span(self.block).start)
+        return self.indentation.removeprefix(outer) or "    "
+
+    def replaced(
+        self,
+        loss: cst.BaseExpression,
+        lines: Callable[[str, str], list[str]],
+        new: str,
+        written: cst.BaseExpression | None = None,
+    ) -> list[Edit] | None:
+        """Take the gradient of another value than `loss`, and bind that behind what binds the loss.
+
+        `lines` gives the statements from the name of the new value and the loss; `new` is the value as one expression.
+        What is replaced is `written`, where that is not the loss itself.
+        """
+        span = self.source.span(written or loss, parentheses=True)
+        if not variables.is_plain(loss):
+            if self.is_inside:
+                return [Edit(self.source.path, span, new)]
+            return None
+        inner = self.source.span(loss)
+        text = self.source.text[inner.start : inner.end]
+        behind = self._behind(loss)
+        if behind is None:
+            return [Edit(self.source.path, span, new)] if self.is_inside else None
+        present = self._present(new, behind)
+        if present is not None:
+            return [Edit(self.source.path, span, present)]
+        name = variables.free(self.source, self.call, f"scaled_{_word(loss)}")
+        at = layout.line_end(self.source, self.source.span(behind).end)
+        start = layout.newline(self.source, at) + self.indentation
+        inserted = "".join(f"{start}{line}" for line in lines(name, text))
+        return [Edit(self.source.path, Span(at, at), inserted), Edit(self.source.path, span, name)]
+
+    def _present(self, new: str, behind: cst.CSTNode) -> str | None:
+        """The variable that the block binds to `new` already, behind one of its statements."""
+        statements = list(self._statements())
+        for statement in statements[statements.index(behind) + 1 :]:
+            match statement:
+                case cst.SimpleStatementLine(body=[cst.Assign(targets=[cst.AssignTarget(target=target)], value=value)]):
+                    if isinstance(target, cst.Name) and layout.code(self.source, value) == new:
+                        return target.value
+                case _:
+                    pass
+        return None
+
+    def _behind(self, loss: cst.BaseExpression) -> cst.CSTNode | None:
+        """The statement of the block behind which `loss` is what its gradient is taken of."""
+        statements = list(self._statements())
+        if not statements:
+            return None
+        name = variables.root(loss)
+        if not isinstance(loss, cst.Name):
+            binding = [one for one in statements if _mentions_target(self.source, one, layout.code(self.source, loss))]
+            return binding[-1] if binding else None if self.is_inside else statements[-1]
+        binding = [one for one in statements if variables.binds(one, name)]
+        if binding:
+            return binding[-1]
+        return None if self.is_inside else statements[-1]
+
+    def _statements(self) -> Iterator[cst.CSTNode]:
+        """Those of the block itself, up to the one that takes the gradient."""
+        if not isinstance(self.block.body, cst.IndentedBlock):
+            return
+        for statement in self.block.body.body:
+            if self.is_inside and _is_in(self.source, self.call, statement):
+                return
+            yield statement
+
+
+def _mentions_target(source: SourceFile, statement: cst.CSTNode, text: str) -> bool:
+    return any(layout.code(source, target) == text for target in variables.targets(statement))
+
+
+def _word(loss: cst.BaseExpression) -> str:
+    """What a loss is called."""
+    match loss:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name.lstrip("_") or "loss"
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            name = str(key.evaluated_value)
+            return name if name.isidentifier() else "loss"
+        case _:
+            return "loss"
+
+
+def _is_in(source: SourceFile, node: cst.CSTNode, outer: cst.CSTNode) -> bool:
+    here: cst.CSTNode | None = node
+    while here is not None and here is not outer:
+        here = source.parent(here)
+    return here is outer
+
+
+def _block(source: SourceFile, made: cst.CSTNode, call: cst.Call) -> cst.With | None:
+    """The `with` statement of the tape that is made at `made`, in the function in which `call` uses it."""
+    function = variables.function_of(source, call)
+    item = source.parent(made)
+    if isinstance(item, cst.WithItem):
+        block = source.parent(item)
+        same = isinstance(block, cst.With) and variables.function_of(source, block) is function
+        return block if isinstance(block, cst.With) and same else None
+    if not isinstance(item, cst.Assign) or not isinstance(call.func, cst.Attribute):
+        return None
+    name, end = dotted(call.func.value), source.span(call).end
+    found = [
+        block
+        for block in variables.statements(function, cst.With)
+        if any(dotted(one.item) == name for one in block.items) and source.span(block).start < end
+    ]
+    return found[-1] if name and found else None

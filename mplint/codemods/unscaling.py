@@ -1,0 +1,224 @@
+"""Gradients that are unscaled where nobody does it, earlier than it is done, or once less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from mplint.codemods import layout, receivers, statements
+from mplint.codemods.reducing import reduced
+from mplint.codemods.rewrite import Evidence, Rewrite
+from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.interpreter.keras import optimizers
+from mplint.interpreter.loops import Loops, Step
+from mplint.interpreter.scaling import Factor
+from mplint.interpreter.trace import GradientsApplied
+from mplint.interpreter.values import Place
+from mplint.interpreter.world import World
+from mplint.source.file import SourceFile
+
+_INNER = "inner_optimizer"
+
+
+@dataclass(frozen=True)
+class Unscale(Rewrite):
+    """Have the gradients of `step` unscaled by the optimizer that scaled the loss, before the call that takes them.
+
+    Where they are given to the optimizer inside that one, the outer one gets them.
+    """
+
+    world: World
+    step: Step
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """In the call, or in a statement in front of it; only shown where some other run is right as it is."""
+        at = self.step.event.place
+        source, call = at.source, at.node
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+            return None
+        edits: list[Edit] = []
+        by = layout.code(source, call.func.value)
+        if not optimizers.scales(self.step.optimizer):
+            outer = self._outer(call.func.value)
+            if outer is None:
+                return None
+            by = outer
+            edits.append(Edit(source.path, source.span(call.func.value, parentheses=True), by))
+        if self.world.generation == "2":
+            unscaled = _unscaled(source, call, by)
+            if unscaled is None:
+                return None
+            edits += unscaled
+            what = "unscale the gradients first"
+        else:
+            what = "apply them by the optimizer that scaled the loss"
+        level = Applicability.SAFE if self._is_wrong_everywhere(evidence) else Applicability.DISPLAY
+        return Fix(what, level, tuple(edits))
+
+    def _outer(self, inner: cst.BaseExpression) -> str | None:
+        """How the wrapper is written where `inner`, the optimizer inside it, is."""
+        source = self.step.event.place.source
+        if isinstance(inner, cst.Attribute) and inner.attr.value == _INNER:
+            return layout.code(source, inner.value)
+        outer = next((optimizer for optimizer in self.step.course.powers if optimizer is not None), None)
+        return receivers.written(self.world, outer, self.step.event.place) if outer is not None else None
+
+    def _is_wrong_everywhere(self, evidence: Evidence) -> bool:
+        place = self.step.event.place
+        for world in evidence.worlds:
+            loops = world.once(Loops)
+            wrong = {id(step.event) for step in loops.left_scaled()}
+            for event in world.trace.events:
+                if isinstance(event, GradientsApplied) and event.place is place and id(event) not in wrong:
+                    return False
+        return True
+
+
+@dataclass(frozen=True)
+class UnscaleOnce(Rewrite):
+    """Do without `factor`, a division by the loss scale of gradients out of which it is taken once more later."""
+
+    world: World
+    factor: Factor
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """The gradients stay as they are; a scale that nothing else reads goes, too."""
+        place = self.factor.place
+        if place is None:
+            return None
+        source, node = place.source, place.node
+        kept = self._kept(node)
+        edits = reduced(source, node, kept) if kept is not None and isinstance(node, cst.BaseExpression) else None
+        if edits is None:
+            return None
+        edits += _without_scale(source, node, kept)
+        level = Applicability.SAFE if self._is_wrong_everywhere(evidence, place) else Applicability.DISPLAY
+        return Fix("leave the gradients to the optimizer", level, tuple(edits))
+
+    def _kept(self, node: cst.CSTNode) -> cst.BaseExpression | None:
+        """What is divided."""
+        match node:
+            case cst.Call(func=cst.Attribute(attr=cst.Name("get_unscaled_gradients")), args=[cst.Arg(value=given)]):
+                return given
+            case cst.BinaryOperation(left=left, right=right):
+                operands = [left, right]
+            case cst.Call(args=[cst.Arg(value=left, keyword=None), cst.Arg(value=right, keyword=None)]):
+                operands = [left, right]
+            case _:
+                return None
+        made = self.factor.made
+        loops = self.world.once(Loops)
+        if len(made.operands) != len(operands):
+            return None
+        return next(
+            (
+                operand
+                for operand, tensor in zip(operands, made.operands, strict=True)
+                if loops.course_of(tensor.made).gradients
+            ),
+            None,
+        )
+
+    def _is_wrong_everywhere(self, evidence: Evidence, place: Place) -> bool:
+        for world in evidence.worlds:
+            loops = world.once(Loops)
+            wrong = {id(step) for step, factor in loops.unscaled_twice() if factor.place is place}
+            for step in loops.steps:
+                if id(step) not in wrong and any(factor.place is place for factor in step.course.factors):
+                    return False
+        return True
+
+
+def _without_scale(source: SourceFile, node: cst.CSTNode, kept: cst.BaseExpression | None) -> list[Edit]:
+    """Without the assignment of a name that was read by the division alone."""
+    here = statements.scope(source, node)
+    names = statements.words(node) - (statements.words(kept) if kept is not None else set())
+    for name in names:
+        bound, read = statements.stores(source, here, name), statements.loads(source, here, name)
+        if len(bound) != 1 or len(read) != 1:
+            continue
+        statement = statements.around(source, bound[0])
+        value = getattr(statement, "value", None)
+        if statement is None or statements.target(statement) is not bound[0]:
+            continue
+        if isinstance(value, (cst.Attribute, cst.Call)) and _ends_in_scale(value):
+            return [statements.removed(source, statement)]
+    return []
+
+
+def _ends_in_scale(value: cst.Attribute | cst.Call) -> bool:
+    """Whether an expression is the present scale, and does nothing beside."""
+    callee = value.func if isinstance(value, cst.Call) else value
+    return isinstance(callee, cst.Attribute) and callee.attr.value in ("scale_loss", "loss_scale", "dynamic_scale")
+
+
+def _unscaled(source: SourceFile, call: cst.Call, by: str) -> list[Edit] | None:
+    """The edits that unscale what `call` is given."""
+    if not call.args:
+        return None
+    found = list(_gradients(source, call, call.args[0].value))
+    edits: list[Edit] = []
+    for expression, alone in found:
+        statement = statements.around(source, expression)
+        span = source.span(expression, parentheses=True)
+        name = expression.value if isinstance(expression, cst.Name) else ""
+        if alone:
+            edits.append(
+                Edit(source.path, span, f"{by}.get_unscaled_gradients([{layout.code(source, expression)}])[0]")
+            )
+        elif name and statement is not None and isinstance(expression, cst.Name):
+            if statements.is_local(source, expression):
+                return None
+            edits.append(statements.in_front(source, statement, f"{name} = {by}.get_unscaled_gradients({name})"))
+        else:
+            edits += [
+                Edit(source.path, Span(span.start, span.start), f"{by}.get_unscaled_gradients("),
+                Edit(source.path, Span(span.end, span.end), ")"),
+            ]
+    return edits or None
+
+
+def _gradients(
+    source: SourceFile, call: cst.Call, given: cst.BaseExpression, deepest: int = 4
+) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """The expressions of the gradients among pairs of gradients and variables, and whether each is a single one."""
+    match given:
+        case cst.Call(func=cst.Name("zip"), args=[cst.Arg(value=gradients), *_]):
+            yield gradients, False
+        case cst.Call(func=cst.Name("list" | "tuple"), args=[cst.Arg(value=held)]):
+            yield from _gradients(source, call, held, deepest)
+        case cst.ListComp() | cst.GeneratorExp():
+            yield from _of_comprehension(given)
+        case cst.List(elements=elements) | cst.Tuple(elements=elements):
+            for element in elements:
+                if isinstance(element.value, cst.Tuple) and len(element.value.elements) == 2:
+                    yield element.value.elements[0].value, True
+        case cst.Name(value=name) if deepest > 0:
+            here = statements.scope(source, call)
+            bound = statements.stores(source, here, name)
+            if len(bound) == 1:
+                statement = statements.around(source, bound[0])
+                value = getattr(statement, "value", None)
+                if statements.target(statement) is bound[0] and isinstance(value, cst.BaseExpression):
+                    yield from _gradients(source, call, value, deepest - 1)
+        case _:
+            pass
+
+
+def _of_comprehension(pairs: cst.ListComp | cst.GeneratorExp) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """`[(g, v) for g, v in zip(gradients, variables)]`."""
+    match pairs.elt, pairs.for_in.target, pairs.for_in.iter:
+        case (
+            cst.Tuple(elements=[cst.Element(value=first), _]),
+            cst.Tuple(elements=targets),
+            cst.Call(func=cst.Name("zip"), args=args),
+        ):
+            needed = statements.words(first)
+            for target, arg in zip(targets, args, strict=False):
+                if isinstance(target.value, cst.Name) and target.value.value in needed:
+                    yield arg.value, False
+                    return
+        case _:
+            pass

@@ -1,0 +1,312 @@
+"""Optimizers: which of them scale the loss, what `compile` makes of them, and what their methods do to gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from mplint import keras_api
+from mplint.interpreter import sequences
+from mplint.interpreter.calls import Arguments, unseen
+from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.keras import structures, tapes
+from mplint.interpreter.keras.binding import bind
+from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed, OptimizerWrapped
+from mplint.interpreter.values import (
+    FALSE,
+    NEVER,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Api,
+    ApiMethod,
+    Bound,
+    Choice,
+    Class,
+    Const,
+    Function,
+    Instance,
+    Place,
+    Policy,
+    Scaling,
+    Symbol,
+    Tensor,
+    Tuple,
+    Unknown,
+    Value,
+)
+from mplint.keras_api import Kind
+from mplint.keras_api.optimizers import EXPERIMENTAL_LOSS_SCALE, LOSS_SCALE, SCALES, has_member, scales_losses
+
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_INNER: Final = "inner_optimizer"
+_FOREIGN: Final = "foreign optimizer"
+_ARGUMENTS: Final = (_INNER, "dynamic", "initial_scale", "dynamic_growth_steps")
+"""What a LossScaleOptimizer of Keras 2 takes: its class does not say so, since it makes objects of others."""
+_NAMES: Final = {
+    name.lower(): f"keras.optimizers.{name}"
+    for name in ("Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion", "Muon",
+                 "Nadam", "RMSprop", "SGD")
+}  # fmt: skip
+"""The optimizers that `compile` and `optimizers.get` know by name."""
+_DEFAULT: Final = Const("rmsprop")
+_SCALED_BY: Final = frozenset({"get_scaled_loss", "scale_loss"})
+SCALE_POLICY: Final = "mixed_float16"
+"""The policy of a model under which `compile` wraps its optimizer."""
+
+
+# -- what an optimizer is
+
+
+def is_optimizer(value: Value) -> bool:
+    """Whether `value` is an optimizer of Keras (not one of a class of the program's own)."""
+    return isinstance(value, Instance) and isinstance(value.cls, Api) and _is_class(value.cls.path)
+
+
+def _is_class(path: str) -> bool:
+    return keras_api.kind(path) is Kind.OPTIMIZER and path.rpartition(".")[2][:1].isupper()
+
+
+def scales(value: Value) -> bool:
+    """Whether `value` is a LossScaleOptimizer."""
+    return isinstance(value, Instance) and isinstance(value.cls, Api) and scales_losses(value.cls.path)
+
+
+def inner_of(m: Machine, optimizer: Instance) -> Value:
+    """The optimizer that a LossScaleOptimizer is around."""
+    return m.field(optimizer.address, _INNER) or UNKNOWN
+
+
+def has_fixed_scale(m: Machine, optimizer: Instance) -> bool | None:
+    """Whether a plain optimizer of Keras 3 divides by a scale that its loss is to be multiplied with."""
+    factor = m.field(optimizer.address, "loss_scale_factor")
+    if factor is None or factor == NONE:
+        return False
+    return True if isinstance(factor, Const) else None
+
+
+def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instance:
+    """An optimizer of the class `callee`."""
+    path = callee.path
+    optimizer = Instance(m.allocate(place, "object"), callee)
+    given = bind(m, path, arguments)
+    if path == LOSS_SCALE and m.generation == "2" and arguments.rest is None:
+        given = {**dict(zip(_ARGUMENTS, arguments.args, strict=False)), **dict(arguments.keywords)}
+    for name, value in given.items():
+        m.put(optimizer.address, name, value)
+    if path == EXPERIMENTAL_LOSS_SCALE and "optimizer" in given:
+        m.put(optimizer.address, _INNER, given["optimizer"])
+    m.record(OptimizerMade(place, m.context, optimizer, tuple(given.items())))
+    return optimizer
+
+
+def wrapped_elsewhere(m: Machine, wrapper: Api, arguments: Arguments, place: Place) -> Value:
+    """What another library puts around an optimizer."""
+    for value in arguments.values():
+        for part in m.parts(value):
+            if isinstance(part, Instance) and is_optimizer(part):
+                m.record(OptimizerWrapped(place, m.context, part, wrapper.path))
+    unseen(m, wrapper, arguments)
+    return Unknown(Symbol(_FOREIGN, wrapper.path))
+
+
+def wrapper_of(value: Value) -> str | None:
+    """What another library has put around an optimizer, where `value` is such a thing."""
+    if not isinstance(value, Unknown) or value.symbol is None or value.symbol.parts[0] != _FOREIGN:
+        return None
+    return str(value.symbol.parts[1])
+
+
+def get(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`keras.optimizers.get(identifier)`."""
+    value = arguments.get("identifier", 0)
+    return UNKNOWN if value is None else _by_name(m, value, place)
+
+
+def _by_name(m: Machine, value: Value, place: Place) -> Value:
+    """The optimizer that `value` is, or is the name of."""
+    match value:
+        case Const(value=str(name)) if name.lower() in _NAMES:
+            return Instance(m.allocate(place, "optimizer"), Api(_NAMES[name.lower()]))
+        case Instance():
+            return value
+        case _:
+            return UNKNOWN
+
+
+# -- models and their optimizers
+
+
+def compile_model(m: Machine, model: Instance, policy: Policy, arguments: Arguments, place: Place) -> None:
+    """`model.compile(optimizer)`: under mixed_float16 the model puts a LossScaleOptimizer around it."""
+    info = info_of(m, model)
+    given = arguments.get("optimizer", 0)
+    if given is None:
+        given = _DEFAULT if arguments.more is None and arguments.rest is None else UNKNOWN
+    optimizer = _by_name(m, given, place)
+    own = info.policy.name if info is not None else None
+    off = m.generation == "3" and arguments.get("auto_scale_loss") == FALSE
+    if own is None:
+        optimizer = optimizer if scales(optimizer) else UNKNOWN
+    elif own == SCALE_POLICY and not off and not scales(optimizer):
+        optimizer = _wrapped(m, optimizer, place)
+    m.put(model.address, "optimizer", optimizer)
+    jit = arguments.get("jit_compile") == TRUE
+    m.record(Compiled(model, m.context, policy, place, given, optimizer, off, given is not _DEFAULT, jit))
+
+
+def _wrapped(m: Machine, inner: Value, place: Place) -> Instance:
+    wrapper = Instance(m.allocate(place, "scaling optimizer"), Api(LOSS_SCALE))
+    m.put(wrapper.address, _INNER, inner)
+    return wrapper
+
+
+def of_model(m: Machine, model: Instance) -> Value:
+    """`model.optimizer` of a model that nobody was seen to compile: whoever trains it has done so before."""
+    info = info_of(m, model)
+    if info is None or info.policy.name != SCALE_POLICY or not isinstance(model.cls, Class):
+        return UNKNOWN
+    if class_attribute(m, model.cls, "compile") is not None:
+        return UNKNOWN
+    optimizer = _wrapped(m, UNKNOWN, info.place)
+    m.put(model.address, "optimizer", optimizer)
+    return optimizer
+
+
+# -- attributes and methods
+
+
+def has(m: Machine, optimizer: Instance, name: str) -> bool | None:
+    """Whether an optimizer has a method or attribute; None when not known."""
+    assert isinstance(optimizer.cls, Api)
+    there = has_member(optimizer.cls.path, name, m.generation)
+    if there is not None and there is not has_member(optimizer.cls.path, name, "2" if m.generation == "3" else "3"):
+        m.note_answer(f"{optimizer.cls.path}.{name}", there)
+    return there
+
+
+def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value:
+    """An attribute of an optimizer that was not given to its constructor."""
+    assert isinstance(optimizer.cls, Api)
+    there = has_member(optimizer.cls.path, name, m.generation)
+    if there is False:
+        if not m.has_fallback:
+            m.record(OptimizerUsed(place, m.context, optimizer, name, False, ()))
+        if m.guards:
+            m.throw()
+            return NEVER
+    if name in SCALES and scales(optimizer):
+        m.record(OptimizerUsed(place, m.context, optimizer, name, False, ()))
+        made = Scaling("scale", place, m.context, by=f"{LOSS_SCALE}.{name}", optimizer=optimizer)
+        return Tensor("float32", made, False)
+    if name == _INNER:
+        return UNKNOWN
+    return Bound(optimizer, ApiMethod(name))
+
+
+def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of an optimizer."""
+    assert isinstance(optimizer.cls, Api)
+    missing = has_member(optimizer.cls.path, name, m.generation) is False
+    if not (missing and m.has_fallback):
+        m.record(OptimizerUsed(place, m.context, optimizer, name, True, arguments.args))
+    if missing:
+        return UNKNOWN
+    match name:
+        case "get_scaled_loss" | "scale_loss":
+            return _scale(m, optimizer, name, arguments.get("loss", 0) or UNKNOWN, place)
+        case "get_unscaled_gradients":
+            return _unscale(m, optimizer, arguments.get("grads", 0) or UNKNOWN, place)
+        case "apply_gradients":
+            pairs = sequences.iterate(m, arguments.get("grads_and_vars", 0) or UNKNOWN, place)
+            held = (*pairs.items, *(() if pairs.rest is None else (pairs.rest,)))
+            columns = [
+                Tuple(tuple(sequences.item(row, at) or UNKNOWN for row in held if isinstance(row, Tuple)))
+                for at in (0, 1)
+            ]
+            _apply(m, optimizer, columns[0], columns[1], place)
+            return UNKNOWN
+        case "apply":
+            _apply(
+                m,
+                optimizer,
+                arguments.get("grads", 0) or UNKNOWN,
+                arguments.get("trainable_variables", 1) or NONE,
+                place,
+            )
+            return NONE
+        case "stateless_apply":
+            _apply(
+                m,
+                optimizer,
+                arguments.get("grads", 1) or UNKNOWN,
+                arguments.get("trainable_variables", 2) or NONE,
+                place,
+            )
+            return UNKNOWN
+        case "minimize":
+            return _minimize(m, optimizer, arguments, place)
+        case "compute_gradients":
+            return UNKNOWN
+        case _:
+            return UNKNOWN
+
+
+def _scale(m: Machine, optimizer: Instance, by: str, loss: Value, place: Place) -> Value:
+    """The loss times the scale; a plain optimizer of Keras 3 gives it back as it is."""
+    if not scales(optimizer) and (by != "scale_loss" or has_fixed_scale(m, optimizer) is False):
+        return loss
+    if isinstance(loss, Function):  # Keras 2 also takes a function, and gives one
+        return UNKNOWN
+    if isinstance(loss, Const):
+        made = Scaling("scale", place, m.context, by=f"{LOSS_SCALE}.{by}", optimizer=optimizer)
+        return Tensor("float32", made, False)
+
+    def scaled(value: Value) -> Value:
+        operands = (value,) if isinstance(value, Tensor) else ()
+        others = (value,) if isinstance(value, Unknown) else ()
+        made = Scaling(
+            "scaled", place, m.context, by=f"{LOSS_SCALE}.{by}", operands=operands, others=others,
+            optimizer=optimizer, tapes=tapes.recording(m),
+        )  # fmt: skip
+        return Tensor(value.dtype if isinstance(value, Tensor) else None, made, False)
+
+    return structures.changed(m, loss, place, scaled) if not isinstance(loss, Unknown) else scaled(loss)
+
+
+def _unscale(m: Machine, optimizer: Instance, gradients: Value, place: Place) -> Value:
+    """Gradients divided by the scale."""
+
+    def unscaled(value: Tensor) -> Value:
+        made = Scaling(
+            "unscaled", place, m.context, by=f"{LOSS_SCALE}.get_unscaled_gradients", operands=(value,),
+            optimizer=optimizer,
+        )  # fmt: skip
+        return Tensor(value.dtype, made, value.symbolic)
+
+    held = sequences.iterate(m, gradients, place)
+    rest = None if held.rest is None else structures.changed(m, held.rest, place, unscaled)
+    return m.new_list(place, Tuple(tuple(structures.changed(m, item, place, unscaled) for item in held.items), rest))
+
+
+def _apply(m: Machine, optimizer: Instance, gradients: Value, variables: Value, place: Place) -> None:
+    if isinstance(gradients, Choice):  # lists that differ by what was done to the gradients
+        gradients = sequences.iterate(m, gradients, place)
+    known = tuple(structures.flatten(m, gradients))
+    whole = not any(isinstance(part, Unknown) for part in m.parts(gradients))
+    changed = tuple(structures.flatten(m, variables))
+    m.record(GradientsApplied(place, m.context, optimizer, known, changed, whole))
+
+
+def _minimize(m: Machine, optimizer: Instance, arguments: Arguments, place: Place) -> Value:
+    """`optimizer.minimize(loss, variables, tape=tape)`: scales by itself, takes the gradient and applies it."""
+    loss, variables = arguments.get("loss", 0) or UNKNOWN, arguments.get("var_list", 1) or UNKNOWN
+    if not isinstance(loss, (Tensor, Unknown)):
+        loss = m.call(loss, Arguments(), place)
+    tape = arguments.get("tape", 2)
+    taken_by = (tape,) if isinstance(tape, Instance) else ()
+    gradients = tapes.gradient(m, loss, variables, place, f"{LOSS_SCALE}.minimize", taken_by)
+    _apply(m, optimizer, gradients, variables, place)
+    return UNKNOWN

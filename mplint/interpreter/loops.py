@@ -1,0 +1,490 @@
+"""The training loops of one run: what becomes of their losses and gradients on the way to an optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from mplint.interpreter.history import History
+from mplint.interpreter.keras import optimizers
+from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.keras.precision import computes_in_float16, float16_layers
+from mplint.interpreter.scaling import CLIPS, Constant, Course, Courses, Factor
+from mplint.interpreter.trace import (
+    Compiled,
+    GradientsApplied,
+    GradientTaken,
+    LayerMade,
+    ModelMade,
+    OptimizerMade,
+    OptimizerUsed,
+    OptimizerWrapped,
+    Ran,
+    Reported,
+    ScopeEntered,
+    ScopeLeft,
+)
+from mplint.interpreter.values import (
+    FALSE,
+    Const,
+    Instance,
+    Made,
+    Place,
+    Policy,
+    Scaling,
+    Tensor,
+    Value,
+    alternatives,
+    compute_dtype,
+)
+from mplint.interpreter.world import World
+
+_MASKS: Final = frozenset({"keras.ops.nan_to_num", "tensorflow.experimental.numpy.nan_to_num"})
+"""Operations that put another number where a gradient is inf or nan."""
+_CHOOSES: Final = frozenset({"tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"})
+"""Those that do so where they are told by what asks for it."""
+_ASKS_FOR_OVERFLOWS: Final = frozenset(
+    {"tensorflow.math.is_finite", "tensorflow.math.is_inf", "tensorflow.math.is_nan", "keras.ops.isfinite",
+     "keras.ops.isinf", "keras.ops.isnan"}
+)  # fmt: skip
+_FITS: Final = frozenset({"fit", "train_on_batch"})
+_SAME: Final = 1e-6
+_BY_HAND: Final = 16.0
+"""A loss is multiplied with this or more to scale it; with less to weigh it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Gradients that an optimizer was given, all with one course."""
+
+    event: GradientsApplied
+    tensor: Tensor
+    course: Course
+    gradient: Scaling
+    """Where the gradient was taken."""
+
+    @property
+    def optimizer(self) -> Instance:
+        """The optimizer that was given it."""
+        return self.event.optimizer
+
+    @property
+    def scales(self) -> bool:
+        """Whether the optimizer is a LossScaleOptimizer."""
+        return optimizers.scales(self.optimizer)
+
+    @property
+    def is_minimize(self) -> bool:
+        """Whether the optimizer takes the gradient itself, and scales the loss for it."""
+        return self.gradient.by.endswith(".minimize")
+
+
+@dataclass(frozen=True)
+class Use:
+    """An operation on, or a report of, what is still scaled."""
+
+    at: Place
+    made: Made
+    what: str
+    """The function: `tensorflow.clip_by_norm`, `operator./`, `update_state`, `return`."""
+    course: Course
+    """That of what is used."""
+    unscaled: Made | None = None
+    """Where what comes out of the operation is unscaled."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether people are shown it; else it is an operation."""
+        return self.what not in CLIPS and not self.what.startswith("operator.")
+
+
+@dataclass(frozen=True)
+class FixedScale:
+    """A scale of a loss that stays what it is: an argument of the call `at`, or a product `at` in the program.
+
+    Of a product, `step` is the gradient, and `over` where that is divided by the same number.
+    """
+
+    at: Place
+    value: float
+    step: Step | None = None
+    times: Constant | None = None
+    over: Constant | None = None
+
+
+def _undone(constants: Sequence[Constant]) -> Iterator[tuple[Constant, Constant]]:
+    """Large factors that are divided out again, and where."""
+    for times in constants:
+        over = next((other for other in constants if abs(times.value * other.value - 1) < _SAME), None)
+        if times.value >= _BY_HAND and over is not None:
+            yield times, over
+
+
+class Loops:
+    """The training loops in one finished world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._m = world.machine
+        self._courses = Courses()
+        self._events = world.trace.events
+
+    def course_of(self, made: Made) -> Course:
+        """What was done on the way to what is made so."""
+        return self._courses.of_made(made)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The gradients that optimizers of the library are given, as far as they are known."""
+        found: list[Step] = []
+        for event in self._events:
+            if not isinstance(event, GradientsApplied):
+                continue
+            for tensor in event.gradients:
+                course = self._courses.of(tensor)
+                if course.gradient is not None:
+                    found.append(Step(event, tensor, course, course.gradient))
+        return tuple(found)
+
+    @cached_property
+    def _sure(self) -> tuple[Step, ...]:
+        """Those of which it is known what was not done to them, in runs that were seen to their end."""
+        if self._world.trace.cut:
+            return ()
+        return tuple(step for step in self.steps if step.course.sure and step.event.whole)
+
+    def _scales(self, optimizer: Instance) -> bool:
+        """Whether `optimizer` divides the gradients that it is given by a scale (Keras 3), or helps to (Keras 2)."""
+        return optimizers.scales(optimizer) or optimizers.has_fixed_scale(self._m, optimizer) is True
+
+    # -- scaling that is missing
+
+    def unscaled_losses(self) -> Iterator[Step]:
+        """Losses that nobody scales, though the optimizer counts on it."""
+        for step in self._sure:
+            bare = not step.course.factors and not step.is_minimize and not self._is_scaled_by_hand(step)
+            if bare and self._scales(step.optimizer):
+                yield step
+
+    def without_scaling(self) -> Iterator[Step]:
+        """Gradients for the variables of float16 layers that reach an optimizer without any scaling."""
+        for step in self._sure:
+            plain = (
+                not optimizers.scales(step.optimizer) and optimizers.has_fixed_scale(self._m, step.optimizer) is False
+            )
+            if plain and not step.course.factors and not self._is_scaled_by_hand(step) and self._is_float16(step):
+                yield step
+
+    def _is_scaled_by_hand(self, step: Step) -> bool:
+        return any(abs(constant.value) >= _BY_HAND for constant in step.course.constants)
+
+    def _is_float16(self, step: Step) -> bool:
+        """Whether the gradient is taken with respect to variables of what computes in float16."""
+        return any(computes_in_float16(self._m, layer) for layer in self._layers_of(step))
+
+    def _layers_of(self, step: Step) -> Iterator[Instance]:
+        """The layers and models whose variables the gradient of a step is taken with respect to."""
+        for source in self._sources.get(step.gradient, ()):
+            for way in alternatives(source):
+                if way.made.layer is not None:
+                    yield way.made.layer
+
+    @cached_property
+    def _sources(self) -> dict[Scaling, tuple[Tensor, ...]]:
+        return {event.made: event.sources for event in self._events if isinstance(event, GradientTaken)}
+
+    def inner_gradients(self) -> Iterator[tuple[Step, Scaling]]:
+        """Gradients inside a scaled loss (a gradient penalty) that are taken of what is not scaled, in float16."""
+        for step in self.steps:
+            for inner in step.course.gradients[:-1]:
+                course = self._courses.of_made(inner)
+                reaches = any(self._reaches_float16(operand.made) for operand in inner.operands)
+                if self._scales(step.optimizer) and course.sure and not course.factors and reaches:
+                    yield step, inner
+
+    def _reaches_float16(self, made: Made) -> bool:
+        stack, seen = [made], set[Made]()
+        while stack:
+            here = stack.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            if here.layer is not None and computes_in_float16(self._m, here.layer):
+                return True
+            stack.extend(operand.made for operand in here.operands)
+        return False
+
+    # -- scaling that is done, and not undone, or too often
+
+    def left_scaled(self) -> Iterator[Step]:
+        """Gradients that still carry a scale where nobody takes it out any more."""
+        for step in self.steps if not self._world.trace.cut else ():
+            powers = step.course.powers
+            if not step.course.sure or step.is_minimize or not powers or any(power <= 0 for power in powers.values()):
+                continue
+            if optimizers.scales(step.optimizer):
+                kept = self._world.generation == "2" and powers == {step.optimizer: 1} and len(step.course.factors) == 1
+            else:
+                kept = any(self._is_inside(step.optimizer, scaling) for scaling in powers)
+            if kept:
+                yield step
+
+    def _is_inside(self, optimizer: Instance, wrapper: Instance | None) -> bool:
+        return wrapper is not None and optimizers.inner_of(self._m, wrapper) == optimizer
+
+    def unscaled_twice(self) -> Iterator[tuple[Step, Factor]]:
+        """Gradients whose scale is taken out once more than it was put in, and what does it last."""
+        for step in self._sure:
+            power = step.course.power(step.optimizer)
+            divided = [
+                factor for factor in step.course.factors if factor.power < 0 and factor.optimizer == step.optimizer
+            ]
+            if not step.scales or not divided or power > self._least or divided[-1].place is None:
+                continue
+            if self._courses.divisor(divided[-1].made) is None:  # else it is by their own norm
+                yield step, divided[-1]
+
+    @property
+    def _least(self) -> int:
+        """A scale that is so often in gradients when they are applied is taken out once more than it was put in."""
+        return 0 if self._world.generation == "3" else -1
+
+    def scaled_twice(self) -> Iterator[tuple[Step, Place]]:
+        """Losses that are scaled once more than their gradients are unscaled, and where."""
+        for step in self.steps:
+            if not optimizers.scales(step.optimizer):
+                continue
+            own = [factor for factor in step.course.factors if factor.optimizer == step.optimizer]
+            times = [factor for factor in own if factor.power > 0]
+            left = len(times) - (len(own) - len(times))
+            at = step.event.place if step.is_minimize else times[-1].place if len(times) > 1 else None
+            # Keras 3 takes one out when it applies them; in Keras 2 the program has to do that
+            undone = self._world.generation == "3" and not step.is_minimize
+            if at is not None and left > undone:
+                yield step, at
+
+    def scaled_outside(self) -> Iterator[tuple[Step, Place]]:
+        """Losses that are scaled where the tape does not record it, and where."""
+        for step in self.steps:
+            for factor in step.course.factors:
+                made = factor.made
+                if (
+                    not isinstance(made, Scaling)
+                    or made.kind != "scaled"
+                    or made.place is None
+                    or not step.gradient.tapes
+                ):
+                    continue
+                if self._courses.of_made(made).gradients or set(made.tapes) & set(step.gradient.tapes):
+                    continue
+                yield step, made.place
+
+    def mixed_terms(self) -> Iterator[tuple[Step, Place]]:
+        """Losses with a term that is not scaled as the others are, and where it is added."""
+        for step in self.steps:
+            mixed = step.course.mixed
+            if mixed is not None and mixed.place is not None and step.course.sure:
+                yield step, mixed.place
+
+    def not_scaled_alike(self, mixed: Made) -> tuple[int, ...]:
+        """Which operands of an operation whose terms are not scaled alike are not scaled at all, by their positions."""
+        courses = [self._courses.of(operand) for operand in mixed.operands]
+        return tuple(position for position, course in enumerate(courses) if not course.factors)
+
+    # -- what is done to gradients, and what is shown
+
+    def scaled_uses(self) -> Iterator[Use]:
+        """Gradients that are clipped, divided by their norm, or shown while they are scaled."""
+        seen: set[Place] = set()
+        twice = [step for step, _ in self.scaled_twice()]  # where that is what is wrong
+        for step in self.steps:
+            unscaled: Made | None = None
+            for made in self._courses.behind_gradient(step.tensor) if step not in twice else ():
+                unscaled = made if made.kind == "unscaled" else unscaled
+                used = self._limited(made, step)
+                if used is not None and made.place is not None and made.place not in seen:
+                    seen.add(made.place)
+                    yield Use(made.place, used, made.by, self._courses.of_made(used), unscaled)
+        for event in self._reports():
+            for tensor in event.values:
+                course = self._courses.of(tensor)
+                if course.gradients and course.is_scaled and course.sure and event.place not in seen:
+                    seen.add(event.place)
+                    yield Use(event.place, tensor.made, event.how, course)
+
+    def _limited(self, made: Made, step: Step) -> Made | None:
+        """What is clipped by the operation `made`, or the norm that it divides by."""
+        if made.by in CLIPS and self._compares(made):
+            return made.operands[0].made
+        normal = self._courses.divisor(made)
+        if normal is None or not step.scales:
+            return None
+        # where it is not always divided, what comes of the division itself tells
+        course = step.course if step.course.sure else self._courses.of_made(made)
+        return normal if course.sure and course.gradients and course.power(step.optimizer) <= self._least else None
+
+    def clips(self, step: Step) -> Iterator[Made]:
+        """The operations that clip a gradient on its way to the optimizer."""
+        return (made for made in self._courses.behind_gradient(step.tensor) if made.by in CLIPS)
+
+    def _compares(self, made: Made) -> bool:
+        """Whether a clipping operation holds a scaled gradient against a number that is not scaled."""
+        gradient, *limits = (self._courses.of(operand) for operand in made.operands)
+        if not gradient.is_scaled or not gradient.sure or made.others:
+            return False
+        return not any(limit.is_scaled or not limit.sure for limit in limits)
+
+    def hidden_overflows(self) -> Iterator[tuple[Step, Use]]:
+        """Operations that take inf and nan out of gradients before the optimizer, which looks for them, sees them."""
+        for step in self.steps:
+            if not self._scales(step.optimizer):
+                continue
+            for made in self._courses.behind_gradient(step.tensor):
+                if self._hides(made) and made.place is not None:
+                    yield step, Use(made.place, made, made.by, self._courses.of_made(made))
+
+    def _hides(self, made: Made) -> bool:
+        """Whether an operation gives finite numbers for inf or nan."""
+        if made.by in _MASKS:
+            return True
+        return made.by in _CHOOSES and any(_asks_for_overflows(operand.made) for operand in made.operands)
+
+    def scaled_losses_shown(self) -> Iterator[Use]:
+        """Scaled losses that people are shown."""
+        for event in self._reports():
+            for tensor in event.values:
+                course = self._courses.of(tensor)
+                if not course.gradients and course.is_scaled and course.sure and not course.is_number:
+                    yield Use(event.place, tensor.made, event.how, course)
+
+    def _reports(self) -> Iterator[Reported]:
+        return (event for event in self._events if isinstance(event, Reported))
+
+    # -- optimizers
+
+    def nested(self) -> Iterator[OptimizerMade]:
+        """LossScaleOptimizers around one."""
+        for event in self._made():
+            if optimizers.scales(event.optimizer) and optimizers.scales(optimizers.inner_of(self._m, event.optimizer)):
+                yield event
+
+    def needless(self) -> Iterator[OptimizerMade]:
+        """LossScaleOptimizers in a program that computes in bfloat16, and nowhere in float16."""
+        halves = {compute_dtype(event.policy.name) for event in self._events if isinstance(event, LayerMade)}
+        if "bfloat16" not in halves or "float16" in halves or None in halves:
+            return
+        for event in self._made():
+            if optimizers.scales(event.optimizer) and event.place not in self._m.program.scaled_for_float16:
+                yield event
+
+    def fixed_scales(self) -> Iterator[FixedScale]:
+        """Scales that stay what they are."""
+        for event in self._made():
+            given = dict(event.arguments)
+            fixed = optimizers.scales(event.optimizer) and given.get("dynamic") == FALSE
+            number = _number(given.get("initial_scale" if fixed else "loss_scale_factor"))
+            if number is not None and (fixed or self.uses_float16):  # one that is asked for is the user's choice
+                yield FixedScale(event.place, number)
+        for step in self._sure:
+            for times, over in _undone(step.course.constants):
+                if times.made.place is not None and self._is_float16(step):
+                    yield FixedScale(times.made.place, times.value, step, times, over)
+
+    def compiled_without_scaling(self) -> Iterator[Compiled]:
+        """Models that `fit` trains in float16 with an optimizer that does not scale.
+
+        Without those that have a loop of their own, those of pure float16, and those whose layers only have the policy
+        because it was set behind the model: others speak of them.
+        """
+        looped = {step.optimizer for step in self.steps}
+        fitted = {event.model for event in self._events if isinstance(event, Ran) and event.method in _FITS}
+        late = any(True for _ in History(self._world).late())
+        for event in self._events:
+            if not isinstance(event, Compiled) or not isinstance(event.optimizer, Instance):
+                continue
+            if not optimizers.is_optimizer(event.optimizer) or optimizers.scales(event.optimizer):
+                continue
+            if event.optimizer in looped or not (event.chosen or event.model in fitted):
+                continue
+            layers = [
+                info for info in float16_layers(self._m, event.model) if info.policy.name == optimizers.SCALE_POLICY
+            ]
+            if any(info.asked or event.unscaled or not late for info in layers):
+                yield event
+
+    def foreign_wrappers(self) -> Iterator[tuple[Place, str]]:
+        """What other libraries put around a LossScaleOptimizer, or have inside one, and where."""
+        for event in self._events:
+            if isinstance(event, OptimizerWrapped) and optimizers.scales(event.optimizer):
+                yield event.place, event.wrapper
+            elif isinstance(event, OptimizerMade) and optimizers.scales(event.optimizer):
+                wrapper = optimizers.wrapper_of(optimizers.inner_of(self._m, event.optimizer))
+                if wrapper is not None:
+                    yield event.place, wrapper
+
+    def mirrored_with_xla(self) -> Iterator[Compiled]:
+        """Models of a MirroredStrategy whose steps are compiled by XLA, and scale their loss."""
+        scopes: list[str | None] = []
+        mirrored: set[Instance] = set()
+        for event in self._events:
+            inside = bool(scopes) and (scopes[-1] or "").endswith("MirroredStrategy")
+            match event:
+                case ScopeEntered(strategy=strategy):
+                    scopes.append(strategy)
+                case ScopeLeft():
+                    scopes.pop()
+                case ModelMade(model=model) if inside:
+                    mirrored.add(model)
+                case LayerMade(layer=layer) if inside:
+                    mirrored.add(layer)
+                case Compiled(jit=True) if inside or event.model in mirrored:
+                    if optimizers.scales(event.optimizer):
+                        yield event
+                case _:
+                    pass
+
+    def used(self) -> Iterator[OptimizerUsed]:
+        """The methods of optimizers that are called, and the attributes that have to do with the scale."""
+        return (event for event in self._events if isinstance(event, OptimizerUsed))
+
+    def made(self, optimizer: Instance) -> OptimizerMade | None:
+        """The call that made an optimizer."""
+        return next((event for event in self._made() if event.optimizer == optimizer), None)
+
+    def inner_of(self, optimizer: Instance) -> Value:
+        """The optimizer inside a LossScaleOptimizer."""
+        return optimizers.inner_of(self._m, optimizer)
+
+    @cached_property
+    def uses_float16(self) -> bool:
+        """Whether anything in the run computes in float16."""
+        return any(
+            compute_dtype(event.policy.name) == "float16" for event in self._events if isinstance(event, LayerMade)
+        )
+
+    def _made(self) -> Iterator[OptimizerMade]:
+        return (event for event in self._events if isinstance(event, OptimizerMade))
+
+    def policy_of(self, step: Step) -> Policy | None:
+        """The policy under which the gradient is computed, for a message."""
+        infos = (info_of(self._m, layer) for layer in self._layers_of(step))
+        return next((info.policy for info in infos if info is not None and info.policy.name is not None), None)
+
+
+def _asks_for_overflows(made: Made) -> bool:
+    """Whether what is so made says where something is inf or nan."""
+    stack, seen = [made], set[Made]()
+    while stack:
+        here = stack.pop()
+        if here.by in _ASKS_FOR_OVERFLOWS:
+            return True
+        if here not in seen and here.kind in ("operation", "cast") and here.by not in _CHOOSES:
+            seen.add(here)
+            stack.extend(operand.made for operand in here.operands)
+    return False
+
+
+def _number(value: Value | None) -> float | None:
+    return float(value.value) if isinstance(value, Const) and isinstance(value.value, (int, float)) else None

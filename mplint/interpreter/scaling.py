@@ -1,0 +1,267 @@
+"""What loss scaling has done to a tensor: the way from a loss to a gradient, read off the graph of how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
+
+_TIMES: Final = frozenset(
+    {"operator.*", "operator.r*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply"}
+)
+_OVER: Final = frozenset(
+    {"operator./", "operator.//", "tensorflow.math.divide", "tensorflow.math.truediv",
+     "tensorflow.math.divide_no_nan", "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan"}
+)  # fmt: skip
+_UNDER: Final = frozenset({"operator.r/", "operator.r//"})
+"""A number divided by the tensor."""
+_ASKS: Final = frozenset(
+    {f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">=")}
+    | {f"tensorflow.math.{name}" for name in (
+        "is_finite", "is_inf", "is_nan", "argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater",
+        "greater_equal", "less", "less_equal")}
+    | {f"tensorflow.{name}" for name in ("shape", "size", "rank", "zeros_like", "ones_like")}
+    | {f"keras.ops.{name}" for name in (
+        "isfinite", "isinf", "isnan", "argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater",
+        "greater_equal", "less", "less_equal", "shape", "size", "zeros_like", "ones_like")}
+)  # fmt: skip
+"""What these give is no larger when their operand is: nothing of a scale is left in it."""
+_TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
+CLIPS: Final = frozenset(
+    {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
+)
+"""Operations that hold their first operand against others, which are no terms of the result."""
+_STOPS: Final = frozenset(
+    {"tensorflow.stop_gradient", "keras.ops.stop_gradient", "tensorflow.zeros_like", "keras.ops.zeros_like",
+     "tensorflow.ones_like", "keras.ops.ones_like", "tensorflow.shape", "keras.ops.shape", "tensorflow.size"}
+)  # fmt: skip
+"""Operations through which no gradient goes, whose results have nothing of the numbers of their operands, or both."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The loss scale of `optimizer` that a tensor was multiplied with (`power` 1) or divided by (-1), and where."""
+
+    optimizer: Instance | None
+    power: int
+    made: Made
+
+    @property
+    def place(self) -> Place | None:
+        """Where that was done."""
+        return self.made.place
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number that a tensor was multiplied with in the program's own arithmetic; of a divisor the inverse."""
+
+    value: float
+    made: Made
+
+
+@dataclass(frozen=True)
+class Course:
+    """What was done to a tensor on its way.
+
+    `factors` are the multiplications with a loss scale, and the divisions by one, in their order; `gradients` those
+    that were taken on the way, the last one last.  `trained` says that it depends on variables or models, `sure` that
+    nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.
+    """
+
+    factors: tuple[Factor, ...] = ()
+    gradients: tuple[Scaling, ...] = ()
+    trained: bool = False
+    sure: bool = True
+    mixed: Made | None = None
+    constants: tuple[Constant, ...] = ()
+
+    @property
+    def gradient(self) -> Scaling | None:
+        """The gradient that it is, or is computed from."""
+        return self.gradients[-1] if self.gradients else None
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether it takes no part in what is trained: data, constants."""
+        return not self.trained and not self.factors and not self.gradients
+
+    def power(self, optimizer: Instance) -> int:
+        """How often the scale of `optimizer` is in it."""
+        return self.powers.get(optimizer, 0)
+
+    @property
+    def powers(self) -> dict[Instance | None, int]:
+        """The same for each optimizer whose scale is in it."""
+        found: dict[Instance | None, int] = {}
+        for factor in self.factors:
+            found[factor.optimizer] = found.get(factor.optimizer, 0) + factor.power
+        return {optimizer: power for optimizer, power in found.items() if power}
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the scale of some optimizer is in it."""
+        return any(power > 0 for power in self.powers.values())
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is computed of a scale alone."""
+        return not self.trained and all(factor.made.kind != "scaled" for factor in self.factors)
+
+    @property
+    def is_ever_scaled(self) -> bool:
+        """Whether a scale was put in, be it taken out again or not."""
+        return any(factor.power > 0 for factor in self.factors)
+
+
+_NOTHING: Final = Course()
+_UNKNOWN: Final = Course(sure=False)
+
+
+class Courses:
+    """The courses of the tensors of one run, each followed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Made, Course] = {}
+
+    def of(self, tensor: Tensor) -> Course:
+        """The course of a tensor."""
+        return self.of_made(tensor.made)
+
+    def of_made(self, made: Made) -> Course:
+        """The course of what was made so."""
+        found = self._known.get(made)
+        if found is None:
+            self._known[made] = _UNKNOWN  # while it is followed: a loop's variable may be made of itself
+            found = self._known[made] = self._follow(made)
+        return found
+
+    def behind_gradient(self, tensor: Tensor) -> Iterator[Made]:
+        """The operations on a gradient that `tensor` has gone through since it was taken, the last one first."""
+        stack, seen = [tensor.made], set[Made]()
+        while stack:
+            made = stack.pop()
+            if made in seen or made.kind == "gradient" or not self.of_made(made).gradients:
+                continue
+            seen.add(made)
+            yield made
+            stack.extend(operand.made for operand in reversed(made.operands))
+
+    def divisor(self, made: Made) -> Made | None:
+        """What a division divides by, where that is computed from gradients with a scale in them: their norm."""
+        below = made.operands if made.by in _UNDER else made.operands[1:] if made.by in _OVER else ()
+        for operand in below:
+            course = self.of(operand)
+            if course.gradients and course.is_scaled:
+                return operand.made
+        return None
+
+    def _follow(self, made: Made) -> Course:
+        if isinstance(made, Scaling):
+            return self._step(made)
+        match made.kind:
+            case kind if kind in _TRAINED:
+                return Course(trained=True)
+            case "argument":
+                return _UNKNOWN
+            case "operation" if made.by in _STOPS or made.by in _ASKS:
+                return _NOTHING
+            case "operation" if made.by in _TIMES or made.by in _OVER or made.by in _UNDER:
+                return self._product(made)
+            case "operation" | "cast":
+                return self._combined(made)
+            case "joined":
+                return self._joined(made)
+            case _:
+                return _NOTHING
+
+    def _step(self, made: Scaling) -> Course:
+        base = self._combined(made)
+        match made.kind:
+            case "scale":
+                return Course(factors=(Factor(made.optimizer, 1, made),))
+            case "scaled":
+                return replace(base, factors=(*base.factors, Factor(made.optimizer, 1, made)))
+            case "unscaled":
+                return replace(base, factors=(*base.factors, Factor(made.optimizer, -1, made)))
+            case _:
+                return replace(base, gradients=(*base.gradients, made), trained=True)
+
+    def _product(self, made: Made) -> Course:
+        """A product or quotient: the scales in its factors are multiplied, too."""
+        courses = [self.of_made(operand.made) for operand in made.operands]
+        over = made.by in _OVER
+        factors: list[Factor] = []
+        for position, course in enumerate(courses):
+            inverted = made.by in _UNDER or (over and position > 0)
+            number = course.is_number
+            for factor in course.factors:
+                by_hand = inverted or number
+                power = -factor.power if inverted else factor.power
+                factors.append(Factor(factor.optimizer, power, made if by_hand else factor.made))
+        numbers = [
+            float(other.value)
+            for other in made.others
+            if isinstance(other, Const) and isinstance(other.value, (int, float)) and other.value
+        ]
+        constants = (
+            *(constant for course in courses for constant in course.constants),
+            *(Constant(1 / number if over else number, made) for number in numbers),
+        )
+        taking_part = [course for course in courses if not course.is_neutral]
+        return Course(
+            tuple(factors),
+            next((course.gradients for course in courses if course.gradients), ()),
+            any(course.trained for course in courses),
+            all(course.sure for course in taking_part) and not any(map(_may_scale, made.others)),
+            next((course.mixed for course in courses if course.mixed is not None), None),
+            constants,
+        )
+
+    def _combined(self, made: Made) -> Course:
+        """Anything else that is computed of tensors: a sum, where they are several."""
+        operands = [self.of_made(operand.made) for operand in made.operands[: 1 if made.by in CLIPS else None]]
+        courses = [course for course in operands if not course.is_neutral]
+        if not courses:
+            told = all(course.sure for course in operands) if operands else not any(map(_is_unknown, made.others))
+            return _NOTHING if told else _UNKNOWN
+        most = max(courses, key=lambda course: len(course.factors))
+        mixed = next((course.mixed for course in courses if course.mixed is not None), None)
+        if mixed is None and any(course.powers != most.powers for course in courses):
+            mixed = made
+        return Course(
+            most.factors,
+            next((course.gradients for course in courses if course.gradients), ()),
+            any(course.trained for course in courses),
+            all(course.sure for course in courses),
+            mixed,
+            most.constants,
+        )
+
+    def _joined(self, made: Made) -> Course:
+        """One of several ways: what they have in common, without those that are only where it starts."""
+        ways = [self.of_made(operand.made) for operand in made.operands]
+        courses = [course for course in ways if not course.is_neutral or not course.sure]
+        if not courses:
+            return _NOTHING
+        first = courses[0]
+        same = all(course.powers == first.powers and course.sure for course in courses)
+        return first if same else replace(first, sure=False)
+
+
+def _is_unknown(value: Value) -> bool:
+    return isinstance(value, Unknown)
+
+
+def _may_scale(value: Value) -> bool:
+    """Whether a factor of which nothing is known may be a loss scale made by hand."""
+    if not isinstance(value, Unknown):
+        return False
+    return value.symbol is None or any("scal" in word.lower() for word in _words(value.symbol))
+
+
+def _words(symbol: Symbol) -> Iterator[str]:
+    for part in symbol.tree:
+        yield from (word for word in part.parts if isinstance(word, str))

@@ -1,0 +1,57 @@
+"""What optimizers can do in each generation of Keras: the methods that have to do with the scale of a loss.
+
+Read from tf-keras 2.21 and Keras 3.15; `tests/truth` holds it against the installed packages.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+LOSS_SCALE: Final = "keras.optimizers.LossScaleOptimizer"
+"""The optimizer that scales losses, wherever it was imported from."""
+EXPERIMENTAL_LOSS_SCALE: Final = "keras.mixed_precision.experimental.LossScaleOptimizer"
+"""That of TensorFlow 2.1 to 2.3."""
+
+_EVERY: Final = {
+    "2": frozenset({"apply_gradients", "minimize", "compute_gradients"}),
+    "3": frozenset({"apply_gradients", "apply", "stateless_apply", "scale_loss"}),
+}
+"""What every optimizer has."""
+_SCALING: Final = {
+    "2": frozenset(
+        {"get_scaled_loss", "get_unscaled_gradients", "loss_scale", "dynamic", "dynamic_counter", "initial_scale",
+         "dynamic_growth_steps", "inner_optimizer"}
+    ),
+    "3": frozenset({"initial_scale", "dynamic_growth_steps", "inner_optimizer"}),
+}  # fmt: skip
+"""What a LossScaleOptimizer has beside that; in Keras 3 also `dynamic_scale` and `step_counter` once it is built."""
+_BUILT: Final = frozenset({"dynamic_scale", "step_counter"})
+_SPOKEN_OF: Final = frozenset().union(*_EVERY.values(), *_SCALING.values(), _BUILT)
+SCALES: Final = frozenset({"loss_scale", "dynamic_scale"})
+"""The attributes that hold the present scale of the loss."""
+
+
+_WRAPPERS: Final = ("Optimizer", "SWA", "Lookahead", "MovingAverage", "GradientAccumulator")
+"""How libraries beside Keras call what they put around an optimizer."""
+_OWN: Final = ("keras.", "tensorflow.", "builtins.")
+
+
+def is_foreign_wrapper(path: str) -> bool:
+    """Whether a function or class of another library than Keras, as its name tells, is put around optimizers."""
+    return not path.startswith(_OWN) and path.endswith(_WRAPPERS)
+
+
+def scales_losses(path: str) -> bool:
+    """Whether the class of optimizers at `path` is a LossScaleOptimizer."""
+    return path in (LOSS_SCALE, EXPERIMENTAL_LOSS_SCALE)
+
+
+def has_member(path: str, name: str, generation: str) -> bool | None:
+    """Whether an optimizer of the class at `path` has a method or attribute; None of what is not in the table."""
+    if name not in _SPOKEN_OF:
+        return None
+    if name in _EVERY[generation]:
+        return True
+    if not scales_losses(path):
+        return False
+    return None if generation == "3" and name in _BUILT else name in _SCALING[generation]
