@@ -197,7 +197,9 @@ class Settings:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean ...?` where something known is near, else what there is."""
     choices = sorted(known)
-    near = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word, choices, n=len(choices) or 1, cutoff=0.6)
+    # codes are all near each other: of those, the one with the most letters in their places
+    near.sort(key=lambda one: -sum(left == right for left, right in zip(one, word, strict=False)))
     if near:
         return f"; did you mean `{near[0]}`?"
     return f"; known: {', '.join(choices)}" if len(choices) <= 12 else ""
