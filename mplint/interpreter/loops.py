@@ -178,7 +178,8 @@ class Loops:
                 yield step
 
     def _is_scaled_by_hand(self, step: Step) -> bool:
-        return any(abs(constant.value) >= _BY_HAND for constant in step.course.constants)
+        large = any(abs(constant.value) >= _BY_HAND for constant in step.course.constants)
+        return large or step.course.is_weighed_back
 
     def _is_float16(self, step: Step) -> bool:
         """Whether the gradient is taken with respect to variables of what computes in float16."""
@@ -387,10 +388,20 @@ class Loops:
             number = _number(given.get("initial_scale" if fixed else "loss_scale_factor"))
             if number is not None and (fixed or self.uses_float16):  # one that is asked for is the user's choice
                 yield FixedScale(event.place, number)
+        adapted = self._adapted
         for step in self._sure:
             for times, over in _undone(step.course.constants):
-                if times.made.place is not None and self._is_float16(step):
+                if times.made.place is not None and step.event.place not in adapted and self._is_float16(step):
                     yield FixedScale(times.made.place, times.value, step, times, over)
+
+    @cached_property
+    def _adapted(self) -> frozenset[Place]:
+        """Where gradients are applied that were multiplied with one number at one time, and with another later."""
+        numbers: dict[Place, set[tuple[float, ...] | None]] = {}
+        for step in self.steps:
+            large = tuple(times.value for times, _ in _undone(step.course.constants))
+            numbers.setdefault(step.event.place, set()).add(large if step.course.sure else None)
+        return frozenset(place for place, found in numbers.items() if len(found) > 1)
 
     def compiled_without_scaling(self) -> Iterator[Compiled]:
         """Models that `fit` trains in float16 with an optimizer that does not scale.
