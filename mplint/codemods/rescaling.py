@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, variables
+from mplint.codemods import calls, conditions, layout, variables
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.scaling import SCALES, into_tape, optimizer_at
 from mplint.codemods.tapes import Taken
@@ -88,6 +88,8 @@ class ScaleTerms(Rewrite):
         """By the optimizer that scales the others."""
         mixed, factors = self.step.course.mixed, self.step.course.factors
         if mixed is None or mixed.place is None or not factors or factors[0].optimizer is None:
+            return None
+        if self.world.generation == "2" and conditions.is_scaled_under_more(self.step.course, mixed.place):
             return None
         optimizer = _scaler(self.world, factors[0], mixed)
         terms = _terms(mixed.place.node, len(mixed.operands))
