@@ -164,9 +164,13 @@ class Loops:
     def unscaled_losses(self) -> Iterator[Step]:
         """Losses that nobody scales, though the optimizer counts on it."""
         for step in self._sure:
-            bare = not step.course.factors and not step.is_minimize and not self._is_scaled_by_hand(step)
+            bare = self._is_never_scaled(step) and not step.is_minimize and not self._is_scaled_by_hand(step)
             if bare and self._scales(step.optimizer):
                 yield step
+
+    def _is_never_scaled(self, step: Step) -> bool:
+        """Whether the loss is not scaled, and the gradients are left as they are, be it on a way there and back."""
+        return not step.course.powers and not self._courses.of_made(step.gradient).factors
 
     def without_scaling(self) -> Iterator[Step]:
         """Gradients for the variables of float16 layers that reach an optimizer without any scaling."""
@@ -243,6 +247,8 @@ class Loops:
                 factor for factor in step.course.factors if factor.power < 0 and factor.optimizer == step.optimizer
             ]
             if not step.scales or not divided or power > self._least or divided[-1].place is None:
+                continue
+            if self._is_never_scaled(step):  # divided and multiplied again, to clip them: it is the loss that lacks it
                 continue
             if self._courses.divisor(divided[-1].made) is None:  # else it is by their own norm
                 yield step, divided[-1]
