@@ -68,8 +68,8 @@ class Course:
 
     `factors` are the multiplications with a loss scale, and the divisions by one, in their order; `gradients` those
     that were taken on the way, the last one last.  `trained` says that it depends on variables or models, `sure` that
-    nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.  `weights` are
-    the program's own variables that it was computed from (1) or divided by (-1): one may be a scale made by hand.
+    nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.  `weights`
+    are the variables of the program that it was computed from (1) or divided by (-1): one may be a scale made by hand.
     """
 
     factors: tuple[Factor, ...] = ()
