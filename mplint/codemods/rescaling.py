@@ -91,6 +91,8 @@ class ScaleTerms(Rewrite):
             return None
         if self.world.generation == "2" and conditions.is_scaled_under_more(self.step.course, mixed.place):
             return None
+        if self._has_inner_gradient(mixed):
+            return None
         optimizer = _scaler(self.world, factors[0], mixed)
         terms = _terms(mixed.place.node, len(mixed.operands))
         lacking = self.world.once(Loops).not_scaled_alike(mixed)
@@ -114,6 +116,12 @@ class ScaleTerms(Rewrite):
             else:
                 edits.append(Edit(source.path, source.span(term, parentheses=True), new))
         return Fix("Scale all terms of the loss", Applicability.SAFE, tuple(edits))
+
+    def _has_inner_gradient(self, mixed: Made) -> bool:
+        """Whether a term is computed from a gradient that nobody unscaled: its scale is no mere factor of the term."""
+        loops = self.world.once(Loops)
+        taken = (loops.course_of(operand.made).gradient for operand in mixed.operands)
+        return any(gradient is not None and gradient is not self.step.gradient for gradient in taken)
 
 
 def _scaler(world: World, factor: Factor, mixed: Made) -> str | None:

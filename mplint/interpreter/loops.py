@@ -261,7 +261,7 @@ class Loops:
     def scaled_twice(self) -> Iterator[tuple[Step, Place]]:
         """Losses that are scaled once more than their gradients are unscaled, and where."""
         for step in self.steps:
-            if not optimizers.scales(step.optimizer):
+            if not optimizers.scales(step.optimizer) or step.course.mixed is not None:  # else only some terms are
                 continue
             own = [factor for factor in step.course.factors if factor.optimizer == step.optimizer]
             times = [factor for factor in own if factor.power > 0]
