@@ -49,21 +49,26 @@ def in_front_of(
 ) -> cst.CSTNode | None:
     """The statement, around `anchor`, that a later `statement` of the same block can be moved in front of.
 
-    None where they stand in no block together, or a name that it reads, `but` one, is bound in between.
+    A condition around just that statement goes with it.  None where they stand in no block together, or a name that is
+    read, `but` one, is bound in between.
     """
     shared = _shared_block(source, anchor, statement)
     if shared is None:
         return None
     block, first, last = shared
-    read = {node.value for node in walk(statement) if isinstance(node, cst.Name)} - {but}
+    if not _is_only(block.body[last], statement):
+        return None
+    read = {node.value for node in walk(block.body[last]) if isinstance(node, cst.Name)} - {but}
     if first >= last or any(read & _bound(other) for other in block.body[first:last]):
         return None
     return block.body[first]
 
 
 def moved(source: SourceFile, statement: cst.BaseSmallStatement, before: cst.CSTNode) -> list[Edit]:
-    """The edits that move `statement`, which has a line to itself, in front of `before`, a statement of its block."""
-    line = source.parent(statement)
+    """The edits that move `statement`, which has a line to itself, in front of `before`, as `in_front_of` gives it."""
+    block, line = source.parent(before), source.parent(statement)
+    while line is not None and source.parent(line) is not block:
+        line = source.parent(line)
     assert line is not None
     return _moved_to(source, line, before)
 
@@ -93,6 +98,17 @@ def _blocks(source: SourceFile, node: cst.CSTNode) -> Iterator[tuple[_Block, int
         if isinstance(parent, (cst.IndentedBlock, cst.Module)):
             yield parent, next(index for index, statement in enumerate(parent.body) if statement is node)
         node, parent = parent, source.parent(parent)
+
+
+def _is_only(outer: cst.CSTNode, statement: cst.BaseSmallStatement) -> bool:
+    """Whether `outer` is `statement` and nothing else, or a condition around just that."""
+    match outer:
+        case cst.SimpleStatementLine(body=[inner]):
+            return inner is statement
+        case cst.If(body=cst.IndentedBlock(body=[inner]), orelse=None):
+            return _is_only(inner, statement)
+        case _:
+            return False
 
 
 def _sets_only(statement: cst.CSTNode, call: cst.CSTNode) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, variables
+from mplint.codemods import calls, conditions, layout, variables
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.scaling import SCALES, into_tape, optimizer_at
 from mplint.codemods.tapes import Taken
@@ -89,6 +89,10 @@ class ScaleTerms(Rewrite):
         mixed, factors = self.step.course.mixed, self.step.course.factors
         if mixed is None or mixed.place is None or not factors or factors[0].optimizer is None:
             return None
+        if self.world.generation == "2" and conditions.is_scaled_under_more(self.step.course, mixed.place):
+            return None
+        if self._has_inner_gradient(mixed):
+            return None
         optimizer = _scaler(self.world, factors[0], mixed)
         terms = _terms(mixed.place.node, len(mixed.operands))
         lacking = self.world.once(Loops).not_scaled_alike(mixed)
@@ -112,6 +116,12 @@ class ScaleTerms(Rewrite):
             else:
                 edits.append(Edit(source.path, source.span(term, parentheses=True), new))
         return Fix("Scale all terms of the loss", Applicability.SAFE, tuple(edits))
+
+    def _has_inner_gradient(self, mixed: Made) -> bool:
+        """Whether a term is computed from a gradient that nobody unscaled: its scale is no mere factor of the term."""
+        loops = self.world.once(Loops)
+        taken = (loops.course_of(operand.made).gradient for operand in mixed.operands)
+        return any(gradient is not None and gradient is not self.step.gradient for gradient in taken)
 
 
 def _scaler(world: World, factor: Factor, mixed: Made) -> str | None:

@@ -228,7 +228,8 @@ def _scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Pla
     ):
         return None
     is_scaling = all(optimizers.scales(one.optimizer) or one.optimizer.address.place in wrapped for _, one in alike)
-    edits = _written(world, step, taken, optimizer, alike, is_scaling and not _is_by_compile(alike))
+    is_always = not _is_by_compile(alike) and not _is_recorded_for_plain(evidence, world.generation, alike)
+    edits = _written(world, step, taken, optimizer, alike, is_scaling and is_always)
     if edits is None:
         return None
     elsewhere = _not_applied(evidence, world.generation, place, alike)
@@ -337,6 +338,19 @@ def _alike(evidence: Evidence, place: Place, generation: str) -> list[tuple[Worl
 def _is_by_compile(alike: Sequence[tuple[World, Step]]) -> bool:
     """Whether the optimizer is what `compile` has made of it: without the policy that is a plain one."""
     return any(world.once(Loops).made(step.optimizer) is None for world, step in alike)
+
+
+def _is_recorded_for_plain(evidence: Evidence, generation: str, alike: Sequence[tuple[World, Step]]) -> bool:
+    """Whether in another run, that takes the gradient elsewhere, the same tape records for a plain optimizer."""
+    places = {tape.address.place for _, step in alike for tape in step.gradient.tapes}
+    taken_in = {world for world, _ in alike}
+    return any(
+        tape.address.place in places and not optimizers.scales(step.optimizer)
+        for world in evidence.worlds
+        if world.generation == generation and world not in taken_in
+        for step in world.once(Loops).steps
+        for tape in step.gradient.tapes
+    )
 
 
 def into_tape(taken: Taken, optimizer: str, generation: str, guard: str | None) -> list[Edit] | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, receivers, statements
+from mplint.codemods import calls, conditions, layout, receivers, statements
 from mplint.codemods.moving import in_front_of, moved
 from mplint.codemods.reducing import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
@@ -159,6 +159,8 @@ class UseUnscaled(Rewrite):
             edits = self._moved(later, anchor)
             if edits is not None:
                 return Fix("unscale the gradients first", Applicability.SAFE, tuple(edits))
+        if conditions.is_scaled_under_more(self.use.course, self.use.at):
+            return None
         given = _gradients(source, anchor)
         if given is None:
             return None

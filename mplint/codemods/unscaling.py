@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import layout, receivers, statements
+from mplint.codemods import conditions, layout, receivers, statements
 from mplint.codemods.reducing import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
@@ -54,8 +54,10 @@ class Unscale(Rewrite):
             what = "unscale the gradients first"
         else:
             what = "apply them by the optimizer that scaled the loss"
-        level = Applicability.SAFE if self._is_wrong_everywhere(evidence) else Applicability.DISPLAY
-        return Fix(what, level, tuple(edits))
+        is_safe = self._is_wrong_everywhere(evidence) and not (
+            self.world.generation == "2" and conditions.is_scaled_under_more(self.step.course, at)
+        )
+        return Fix(what, Applicability.SAFE if is_safe else Applicability.DISPLAY, tuple(edits))
 
     def _outer(self, inner: cst.BaseExpression) -> str | None:
         """How the wrapper is written where `inner`, the optimizer inside it, is."""

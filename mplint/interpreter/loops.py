@@ -164,9 +164,13 @@ class Loops:
     def unscaled_losses(self) -> Iterator[Step]:
         """Losses that nobody scales, though the optimizer counts on it."""
         for step in self._sure:
-            bare = not step.course.factors and not step.is_minimize and not self._is_scaled_by_hand(step)
+            bare = self._is_never_scaled(step) and not step.is_minimize and not self._is_scaled_by_hand(step)
             if bare and self._scales(step.optimizer):
                 yield step
+
+    def _is_never_scaled(self, step: Step) -> bool:
+        """Whether the loss is not scaled, and the gradients are left as they are, be it on a way there and back."""
+        return not step.course.powers and not self._courses.of_made(step.gradient).factors
 
     def without_scaling(self) -> Iterator[Step]:
         """Gradients for the variables of float16 layers that reach an optimizer without any scaling."""
@@ -178,7 +182,8 @@ class Loops:
                 yield step
 
     def _is_scaled_by_hand(self, step: Step) -> bool:
-        return any(abs(constant.value) >= _BY_HAND for constant in step.course.constants)
+        large = any(abs(constant.value) >= _BY_HAND for constant in step.course.constants)
+        return large or step.course.is_weighed_back
 
     def _is_float16(self, step: Step) -> bool:
         """Whether the gradient is taken with respect to variables of what computes in float16."""
@@ -243,6 +248,8 @@ class Loops:
             ]
             if not step.scales or not divided or power > self._least or divided[-1].place is None:
                 continue
+            if self._is_never_scaled(step):  # divided and multiplied again, to clip them: it is the loss that lacks it
+                continue
             if self._courses.divisor(divided[-1].made) is None:  # else it is by their own norm
                 yield step, divided[-1]
 
@@ -254,7 +261,7 @@ class Loops:
     def scaled_twice(self) -> Iterator[tuple[Step, Place]]:
         """Losses that are scaled once more than their gradients are unscaled, and where."""
         for step in self.steps:
-            if not optimizers.scales(step.optimizer):
+            if not optimizers.scales(step.optimizer) or step.course.mixed is not None:  # else only some terms are
                 continue
             own = [factor for factor in step.course.factors if factor.optimizer == step.optimizer]
             times = [factor for factor in own if factor.power > 0]
@@ -387,10 +394,20 @@ class Loops:
             number = _number(given.get("initial_scale" if fixed else "loss_scale_factor"))
             if number is not None and (fixed or self.uses_float16):  # one that is asked for is the user's choice
                 yield FixedScale(event.place, number)
+        adapted = self._adapted
         for step in self._sure:
             for times, over in _undone(step.course.constants):
-                if times.made.place is not None and self._is_float16(step):
+                if times.made.place is not None and step.event.place not in adapted and self._is_float16(step):
                     yield FixedScale(times.made.place, times.value, step, times, over)
+
+    @cached_property
+    def _adapted(self) -> frozenset[Place]:
+        """Where gradients are applied that were multiplied with one number at one time, and with another later."""
+        numbers: dict[Place, set[tuple[float, ...] | None]] = {}
+        for step in self.steps:
+            large = tuple(times.value for times, _ in _undone(step.course.constants))
+            numbers.setdefault(step.event.place, set()).add(large if step.course.sure else None)
+        return frozenset(place for place, found in numbers.items() if len(found) > 1)
 
     def compiled_without_scaling(self) -> Iterator[Compiled]:
         """Models that `fit` trains in float16 with an optimizer that does not scale.

@@ -68,7 +68,8 @@ class Course:
 
     `factors` are the multiplications with a loss scale, and the divisions by one, in their order; `gradients` those
     that were taken on the way, the last one last.  `trained` says that it depends on variables or models, `sure` that
-    nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.
+    nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.  `weights`
+    are the variables of the program that it was computed from (1) or divided by (-1): one may be a scale made by hand.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -77,6 +78,7 @@ class Course:
     sure: bool = True
     mixed: Made | None = None
     constants: tuple[Constant, ...] = ()
+    weights: frozenset[tuple[Made, int]] = frozenset()
 
     @property
     def gradient(self) -> Scaling | None:
@@ -104,6 +106,11 @@ class Course:
     def is_scaled(self) -> bool:
         """Whether the scale of some optimizer is in it."""
         return any(power > 0 for power in self.powers.values())
+
+    @property
+    def is_weighed_back(self) -> bool:
+        """Whether a variable of the program that it was multiplied with was divided out again: a scale made by hand."""
+        return any((variable, -power) in self.weights for variable, power in self.weights)
 
     @property
     def is_number(self) -> bool:
@@ -163,7 +170,8 @@ class Courses:
             return self._step(made)
         match made.kind:
             case kind if kind in _TRAINED:
-                return Course(trained=True)
+                own = made.kind == "variable" and made.layer is None
+                return Course(trained=True, weights=frozenset({(made, 1)} if own else ()))
             case "argument":
                 return _UNKNOWN
             case "operation" if made.by in _STOPS or made.by in _ASKS:
@@ -194,8 +202,10 @@ class Courses:
         courses = [self.of_made(operand.made) for operand in made.operands]
         over = made.by in _OVER
         factors: list[Factor] = []
+        weights: set[tuple[Made, int]] = set()
         for position, course in enumerate(courses):
             inverted = made.by in _UNDER or (over and position > 0)
+            weights.update((variable, -power if inverted else power) for variable, power in course.weights)
             number = course.is_number
             for factor in course.factors:
                 by_hand = inverted or number
@@ -218,6 +228,7 @@ class Courses:
             all(course.sure for course in taking_part) and not any(map(_may_scale, made.others)),
             next((course.mixed for course in courses if course.mixed is not None), None),
             constants,
+            frozenset(weights),
         )
 
     def _combined(self, made: Made) -> Course:
@@ -238,6 +249,7 @@ class Courses:
             all(course.sure for course in courses),
             mixed,
             most.constants,
+            frozenset[tuple[Made, int]]().union(*(course.weights for course in courses)),
         )
 
     def _joined(self, made: Made) -> Course:

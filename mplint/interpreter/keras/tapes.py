@@ -66,6 +66,11 @@ def method(m: Machine, tape: Instance, name: str, arguments: Arguments, place: P
     """A method of a tape."""
     if name == "stop_recording":
         return UNKNOWN
+    if name == "__enter__":  # without a `with` statement
+        enter(m, tape)
+        return tape
+    if name == "__exit__":
+        leave(m, tape)
     if name not in _TAKES:
         return NONE
     target, sources = arguments.get("target", 0), arguments.get("sources", 1)
