@@ -58,6 +58,7 @@ from mplint.interpreter.outdated import (
     optimizer_uses,
     other_names,
 )
+from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -159,6 +160,7 @@ __all__ = [
     "ScaleTerms",
     "ScaledByKeras2",
     "ScaledByKeras3",
+    "Scalers",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",

@@ -67,7 +67,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Rule, Severity, World, WrapOnce
+from mplint.api import Applicability, Fault, Rule, Scalers, Severity, World, WrapOnce
 
 
 class NestedLossScaleOptimizer(Rule):
@@ -80,6 +80,6 @@ class NestedLossScaleOptimizer(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Wrappers around wrappers."""
-        for event in world.once(Loops).nested():
+        for event in world.once(Scalers).nested():
             says = "this LossScaleOptimizer is around another one, and both take the scale out: wrap the optimizer once"
             yield Fault(event.place, Severity.ERROR, says, None, WrapOnce(world, event.place))

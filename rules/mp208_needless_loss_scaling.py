@@ -84,7 +84,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Rule, Severity, Unwrap, World
+from mplint.api import Applicability, Fault, Rule, Scalers, Severity, Unwrap, World
 
 
 class NeedlessLossScaling(Rule):
@@ -97,6 +97,6 @@ class NeedlessLossScaling(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Wrappers in a program that has no use for them."""
-        for event in world.once(Loops).needless():
+        for event in world.once(Scalers).needless():
             says = "the loss is scaled for bfloat16, which has the range of float32: use the optimizer as it is"
             yield Fault(event.place, Severity.ADVICE, says, None, Unwrap(world, event.place))

@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Rule, ScaleDynamically, Severity, World
+from mplint.api import Applicability, Fault, Rule, ScaleDynamically, Scalers, Severity, World
 
 
 class FixedLossScale(Rule):
@@ -75,7 +75,7 @@ class FixedLossScale(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Scales that do not adapt themselves."""
-        for fixed in world.once(Loops).fixed_scales():
+        for fixed in world.once(Scalers).fixed_scales():
             value = f"fixed at {fixed.value:g}" if fixed.value is not None else "fixed"
             says = f"the loss scale is {value}: let a LossScaleOptimizer find the one that neither loses nor overflows"
             yield Fault(fixed.at, Severity.WARNING, says, None, ScaleDynamically(world, fixed))

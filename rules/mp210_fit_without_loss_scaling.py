@@ -64,7 +64,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, CompileScaling, Fault, Loops, Rule, Severity, World
+from mplint.api import Applicability, CompileScaling, Fault, Rule, Scalers, Severity, World
 
 
 class FitWithoutLossScaling(Rule):
@@ -77,7 +77,7 @@ class FitWithoutLossScaling(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Models that are compiled for float16 without scaling."""
-        for compiled in world.once(Loops).compiled_without_scaling():
+        for compiled in world.once(Scalers).compiled_without_scaling():
             if compiled.unscaled:
                 why = "auto_scale_loss=False switches loss scaling off: leave it on"
             else:

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Fault, Loops, Rule, Severity, World
+from mplint.api import Fault, Rule, Scalers, Severity, World
 
 
 class WrappedLossScaleOptimizer(Rule):
@@ -60,7 +60,7 @@ class WrappedLossScaleOptimizer(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Wrappers of other libraries around or inside a LossScaleOptimizer."""
-        for place, wrapper in world.once(Loops).foreign_wrappers():
+        for place, wrapper in world.once(Scalers).foreign_wrappers():
             says = (
                 f"{wrapper} and a LossScaleOptimizer are put around one another: see whether these releases support it"
             )

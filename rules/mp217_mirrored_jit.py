@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Fault, Loops, Rule, Severity, World
+from mplint.api import Fault, Rule, Scalers, Severity, World
 
 
 class MirroredJit(Rule):
@@ -64,7 +64,7 @@ class MirroredJit(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Models of several replicas whose steps XLA compiles."""
-        for compiled in world.once(Loops).mirrored_with_xla():
+        for compiled in world.once(Scalers).mirrored_with_xla():
             says = "XLA may not compile a step in which the replicas of a MirroredStrategy agree on a loss scale: "
             says += "leave jit_compile off"
             yield Fault(compiled.place, Severity.ADVICE, says, compiled.policy)

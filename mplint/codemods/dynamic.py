@@ -12,7 +12,8 @@ from mplint.codemods.reducing import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.scaling import SCALES, optimizer_at, wrapped
 from mplint.findings import Applicability, Edit, Fix
-from mplint.interpreter.loops import FixedScale, Loops, Step
+from mplint.interpreter.loops import Loops, Step
+from mplint.interpreter.scalers import FixedScale
 from mplint.interpreter.scaling import Constant
 from mplint.interpreter.values import Made, Place
 from mplint.interpreter.world import World

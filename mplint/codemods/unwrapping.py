@@ -12,6 +12,7 @@ from mplint.codemods.reducing import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.loops import Loops
+from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.trace import OptimizerMade, OptimizerUsed
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
@@ -50,7 +51,7 @@ class WrapOnce(Rewrite):
 
     def _is_always_nested(self, evidence: Evidence) -> bool:
         for world in evidence.worlds:
-            nested = {id(event) for event in world.once(Loops).nested()}
+            nested = {id(event) for event in world.once(Scalers).nested()}
             for event in world.trace.events:
                 if isinstance(event, OptimizerMade) and event.place is self.at and id(event) not in nested:
                     return False

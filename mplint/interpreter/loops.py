@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from mplint.interpreter.history import History
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
-from mplint.interpreter.keras.precision import computes_in_float16, float16_layers
-from mplint.interpreter.scaling import CLIPS, Constant, Course, Courses, Factor
+from mplint.interpreter.keras.precision import computes_in_float16
+from mplint.interpreter.scaling import Course, Courses, Factor
 from mplint.interpreter.trace import (
-    Compiled,
     GradientsApplied,
     GradientTaken,
-    LayerMade,
-    ModelMade,
     OptimizerMade,
     OptimizerUsed,
-    OptimizerWrapped,
-    Ran,
     Reported,
-    ScopeEntered,
-    ScopeLeft,
 )
 from mplint.interpreter.values import (
-    FALSE,
-    Const,
     Instance,
     Made,
     Place,
@@ -37,21 +27,11 @@ from mplint.interpreter.values import (
     Tensor,
     Value,
     alternatives,
-    compute_dtype,
 )
 from mplint.interpreter.world import World
+from mplint.keras_api.arithmetic import ASKS_FOR_OVERFLOWS, CHOOSES, CLIPS, MASKS
 
-_MASKS: Final = frozenset({"keras.ops.nan_to_num", "tensorflow.experimental.numpy.nan_to_num"})
-"""Operations that put another number where a gradient is inf or nan."""
-_CHOOSES: Final = frozenset({"tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"})
-"""Those that do so where they are told by what asks for it."""
-_ASKS_FOR_OVERFLOWS: Final = frozenset(
-    {"tensorflow.math.is_finite", "tensorflow.math.is_inf", "tensorflow.math.is_nan", "keras.ops.isfinite",
-     "keras.ops.isinf", "keras.ops.isnan"}
-)  # fmt: skip
-_FITS: Final = frozenset({"fit", "train_on_batch"})
-_SAME: Final = 1e-6
-_BY_HAND: Final = 16.0
+BY_HAND: Final = 16.0
 """A loss is multiplied with this or more to scale it; with less to weigh it."""
 
 
@@ -100,28 +80,6 @@ class Use:
         return self.what not in CLIPS and not self.what.startswith("operator.")
 
 
-@dataclass(frozen=True)
-class FixedScale:
-    """A scale of a loss that stays what it is: an argument of the call `at`, or a product `at` in the program.
-
-    Of a product, `step` is the gradient, and `over` where that is divided by the same number.
-    """
-
-    at: Place
-    value: float
-    step: Step | None = None
-    times: Constant | None = None
-    over: Constant | None = None
-
-
-def _undone(constants: Sequence[Constant]) -> Iterator[tuple[Constant, Constant]]:
-    """Large factors that are divided out again, and where."""
-    for times in constants:
-        over = next((other for other in constants if abs(times.value * other.value - 1) < _SAME), None)
-        if times.value >= _BY_HAND and over is not None:
-            yield times, over
-
-
 class Loops:
     """The training loops in one finished world."""
 
@@ -149,7 +107,7 @@ class Loops:
         return tuple(found)
 
     @cached_property
-    def _sure(self) -> tuple[Step, ...]:
+    def sure(self) -> tuple[Step, ...]:
         """Those of which it is known what was not done to them, in runs that were seen to their end."""
         if self._world.trace.cut:
             return ()
@@ -163,7 +121,7 @@ class Loops:
 
     def unscaled_losses(self) -> Iterator[Step]:
         """Losses that nobody scales, though the optimizer counts on it."""
-        for step in self._sure:
+        for step in self.sure:
             bare = self._is_never_scaled(step) and not step.is_minimize and not self._is_scaled_by_hand(step)
             if bare and self._scales(step.optimizer):
                 yield step
@@ -174,18 +132,16 @@ class Loops:
 
     def without_scaling(self) -> Iterator[Step]:
         """Gradients for the variables of float16 layers that reach an optimizer without any scaling."""
-        for step in self._sure:
-            plain = (
-                not optimizers.scales(step.optimizer) and optimizers.has_fixed_scale(self._m, step.optimizer) is False
-            )
-            if plain and not step.course.factors and not self._is_scaled_by_hand(step) and self._is_float16(step):
+        for step in self.sure:
+            plain = not step.scales and optimizers.has_fixed_scale(self._m, step.optimizer) is False
+            if plain and not step.course.factors and not self._is_scaled_by_hand(step) and self.is_float16(step):
                 yield step
 
     def _is_scaled_by_hand(self, step: Step) -> bool:
-        large = any(abs(constant.value) >= _BY_HAND for constant in step.course.constants)
+        large = any(abs(constant.value) >= BY_HAND for constant in step.course.constants)
         return large or step.course.is_weighed_back
 
-    def _is_float16(self, step: Step) -> bool:
+    def is_float16(self, step: Step) -> bool:
         """Whether the gradient is taken with respect to variables of what computes in float16."""
         return any(computes_in_float16(self._m, layer) for layer in self._layers_of(step))
 
@@ -229,7 +185,7 @@ class Loops:
             powers = step.course.powers
             if not step.course.sure or step.is_minimize or not powers or any(power <= 0 for power in powers.values()):
                 continue
-            if optimizers.scales(step.optimizer):
+            if step.scales:
                 kept = self._world.generation == "2" and powers == {step.optimizer: 1} and len(step.course.factors) == 1
             else:
                 kept = any(self._is_inside(step.optimizer, scaling) for scaling in powers)
@@ -241,7 +197,7 @@ class Loops:
 
     def unscaled_twice(self) -> Iterator[tuple[Step, Factor]]:
         """Gradients whose scale is taken out once more than it was put in, and what does it last."""
-        for step in self._sure:
+        for step in self.sure:
             power = step.course.power(step.optimizer)
             divided = [
                 factor for factor in step.course.factors if factor.power < 0 and factor.optimizer == step.optimizer
@@ -261,7 +217,7 @@ class Loops:
     def scaled_twice(self) -> Iterator[tuple[Step, Place]]:
         """Losses that are scaled once more than their gradients are unscaled, and where."""
         for step in self.steps:
-            if not optimizers.scales(step.optimizer) or step.course.mixed is not None:  # else only some terms are
+            if not step.scales or step.course.mixed is not None:  # else only some terms are
                 continue
             own = [factor for factor in step.course.factors if factor.optimizer == step.optimizer]
             times = [factor for factor in own if factor.power > 0]
@@ -354,9 +310,9 @@ class Loops:
 
     def _hides(self, made: Made) -> bool:
         """Whether an operation gives finite numbers for inf or nan."""
-        if made.by in _MASKS:
+        if made.by in MASKS:
             return True
-        return made.by in _CHOOSES and any(_asks_for_overflows(operand.made) for operand in made.operands)
+        return made.by in CHOOSES and any(_asks_for_overflows(operand.made) for operand in made.operands)
 
     def scaled_losses_shown(self) -> Iterator[Use]:
         """Scaled losses that people are shown."""
@@ -371,118 +327,18 @@ class Loops:
 
     # -- optimizers
 
-    def nested(self) -> Iterator[OptimizerMade]:
-        """LossScaleOptimizers around one."""
-        for event in self._made():
-            if optimizers.scales(event.optimizer) and optimizers.scales(optimizers.inner_of(self._m, event.optimizer)):
-                yield event
-
-    def needless(self) -> Iterator[OptimizerMade]:
-        """LossScaleOptimizers in a program that computes in bfloat16, and nowhere in float16."""
-        halves = {compute_dtype(event.policy.name) for event in self._events if isinstance(event, LayerMade)}
-        if "bfloat16" not in halves or "float16" in halves or None in halves:
-            return
-        for event in self._made():
-            if optimizers.scales(event.optimizer) and event.place not in self._m.program.scaled_for_float16:
-                yield event
-
-    def fixed_scales(self) -> Iterator[FixedScale]:
-        """Scales that stay what they are."""
-        for event in self._made():
-            given = dict(event.arguments)
-            fixed = optimizers.scales(event.optimizer) and given.get("dynamic") == FALSE
-            number = _number(given.get("initial_scale" if fixed else "loss_scale_factor"))
-            if number is not None and (fixed or self.uses_float16):  # one that is asked for is the user's choice
-                yield FixedScale(event.place, number)
-        adapted = self._adapted
-        for step in self._sure:
-            for times, over in _undone(step.course.constants):
-                if times.made.place is not None and step.event.place not in adapted and self._is_float16(step):
-                    yield FixedScale(times.made.place, times.value, step, times, over)
-
-    @cached_property
-    def _adapted(self) -> frozenset[Place]:
-        """Where gradients are applied that were multiplied with one number at one time, and with another later."""
-        numbers: dict[Place, set[tuple[float, ...] | None]] = {}
-        for step in self.steps:
-            large = tuple(times.value for times, _ in _undone(step.course.constants))
-            numbers.setdefault(step.event.place, set()).add(large if step.course.sure else None)
-        return frozenset(place for place, found in numbers.items() if len(found) > 1)
-
-    def compiled_without_scaling(self) -> Iterator[Compiled]:
-        """Models that `fit` trains in float16 with an optimizer that does not scale.
-
-        Without those that have a loop of their own, those of pure float16, and those whose layers only have the policy
-        because it was set behind the model: others speak of them.
-        """
-        looped = {step.optimizer for step in self.steps}
-        fitted = {event.model for event in self._events if isinstance(event, Ran) and event.method in _FITS}
-        late = any(True for _ in History(self._world).late())
-        for event in self._events:
-            if not isinstance(event, Compiled) or not isinstance(event.optimizer, Instance):
-                continue
-            if not optimizers.is_optimizer(event.optimizer) or optimizers.scales(event.optimizer):
-                continue
-            if event.optimizer in looped or not (event.chosen or event.model in fitted):
-                continue
-            layers = [
-                info for info in float16_layers(self._m, event.model) if info.policy.name == optimizers.SCALE_POLICY
-            ]
-            if any(info.asked or event.unscaled or not late for info in layers):
-                yield event
-
-    def foreign_wrappers(self) -> Iterator[tuple[Place, str]]:
-        """What other libraries put around a LossScaleOptimizer, or have inside one, and where."""
-        for event in self._events:
-            if isinstance(event, OptimizerWrapped) and optimizers.scales(event.optimizer):
-                yield event.place, event.wrapper
-            elif isinstance(event, OptimizerMade) and optimizers.scales(event.optimizer):
-                wrapper = optimizers.wrapper_of(optimizers.inner_of(self._m, event.optimizer))
-                if wrapper is not None:
-                    yield event.place, wrapper
-
-    def mirrored_with_xla(self) -> Iterator[Compiled]:
-        """Models of a MirroredStrategy whose steps are compiled by XLA, and scale their loss."""
-        scopes: list[str | None] = []
-        mirrored: set[Instance] = set()
-        for event in self._events:
-            inside = bool(scopes) and (scopes[-1] or "").endswith("MirroredStrategy")
-            match event:
-                case ScopeEntered(strategy=strategy):
-                    scopes.append(strategy)
-                case ScopeLeft():
-                    scopes.pop()
-                case ModelMade(model=model) if inside:
-                    mirrored.add(model)
-                case LayerMade(layer=layer) if inside:
-                    mirrored.add(layer)
-                case Compiled(jit=True) if inside or event.model in mirrored:
-                    if optimizers.scales(event.optimizer):
-                        yield event
-                case _:
-                    pass
-
     def used(self) -> Iterator[OptimizerUsed]:
         """The methods of optimizers that are called, and the attributes that have to do with the scale."""
         return (event for event in self._events if isinstance(event, OptimizerUsed))
 
     def made(self, optimizer: Instance) -> OptimizerMade | None:
         """The call that made an optimizer."""
-        return next((event for event in self._made() if event.optimizer == optimizer), None)
+        made = (event for event in self._events if isinstance(event, OptimizerMade))
+        return next((event for event in made if event.optimizer == optimizer), None)
 
     def inner_of(self, optimizer: Instance) -> Value:
         """The optimizer inside a LossScaleOptimizer."""
         return optimizers.inner_of(self._m, optimizer)
-
-    @cached_property
-    def uses_float16(self) -> bool:
-        """Whether anything in the run computes in float16."""
-        return any(
-            compute_dtype(event.policy.name) == "float16" for event in self._events if isinstance(event, LayerMade)
-        )
-
-    def _made(self) -> Iterator[OptimizerMade]:
-        return (event for event in self._events if isinstance(event, OptimizerMade))
 
     def policy_of(self, step: Step) -> Policy | None:
         """The policy under which the gradient is computed, for a message."""
@@ -495,13 +351,9 @@ def _asks_for_overflows(made: Made) -> bool:
     stack, seen = [made], set[Made]()
     while stack:
         here = stack.pop()
-        if here.by in _ASKS_FOR_OVERFLOWS:
+        if here.by in ASKS_FOR_OVERFLOWS:
             return True
-        if here not in seen and here.kind in ("operation", "cast") and here.by not in _CHOOSES:
+        if here not in seen and here.kind in ("operation", "cast") and here.by not in CHOOSES:
             seen.add(here)
             stack.extend(operand.made for operand in here.operands)
     return False
-
-
-def _number(value: Value | None) -> float | None:
-    return float(value.value) if isinstance(value, Const) and isinstance(value.value, (int, float)) else None

@@ -7,37 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
+from mplint.keras_api.arithmetic import CLIPS, ENDS, OVER, TIMES, UNDER
 
-_TIMES: Final = frozenset(
-    {"operator.*", "operator.r*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply"}
-)
-_OVER: Final = frozenset(
-    {"operator./", "operator.//", "tensorflow.math.divide", "tensorflow.math.truediv",
-     "tensorflow.math.divide_no_nan", "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan"}
-)  # fmt: skip
-_UNDER: Final = frozenset({"operator.r/", "operator.r//"})
-"""A number divided by the tensor."""
-_ASKS: Final = frozenset(
-    {f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">=")}
-    | {f"tensorflow.math.{name}" for name in (
-        "is_finite", "is_inf", "is_nan", "argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater",
-        "greater_equal", "less", "less_equal")}
-    | {f"tensorflow.{name}" for name in ("shape", "size", "rank", "zeros_like", "ones_like")}
-    | {f"keras.ops.{name}" for name in (
-        "isfinite", "isinf", "isnan", "argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater",
-        "greater_equal", "less", "less_equal", "shape", "size", "zeros_like", "ones_like")}
-)  # fmt: skip
-"""What these give is no larger when their operand is: nothing of a scale is left in it."""
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
-CLIPS: Final = frozenset(
-    {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
-)
-"""Operations that hold their first operand against others, which are no terms of the result."""
-_STOPS: Final = frozenset(
-    {"tensorflow.stop_gradient", "keras.ops.stop_gradient", "tensorflow.zeros_like", "keras.ops.zeros_like",
-     "tensorflow.ones_like", "keras.ops.ones_like", "tensorflow.shape", "keras.ops.shape", "tensorflow.size"}
-)  # fmt: skip
-"""Operations through which no gradient goes, whose results have nothing of the numbers of their operands, or both."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +130,7 @@ class Courses:
 
     def divisor(self, made: Made) -> Made | None:
         """What a division divides by, where that is computed from gradients with a scale in them: their norm."""
-        below = made.operands if made.by in _UNDER else made.operands[1:] if made.by in _OVER else ()
+        below = made.operands if made.by in UNDER else made.operands[1:] if made.by in OVER else ()
         for operand in below:
             course = self.of(operand)
             if course.gradients and course.is_scaled:
@@ -174,9 +146,9 @@ class Courses:
                 return Course(trained=True, weights=frozenset({(made, 1)} if own else ()))
             case "argument":
                 return _UNKNOWN
-            case "operation" if made.by in _STOPS or made.by in _ASKS:
+            case "operation" if made.by in ENDS:
                 return _NOTHING
-            case "operation" if made.by in _TIMES or made.by in _OVER or made.by in _UNDER:
+            case "operation" if made.by in TIMES or made.by in OVER or made.by in UNDER:
                 return self._product(made)
             case "operation" | "cast":
                 return self._combined(made)
@@ -200,11 +172,11 @@ class Courses:
     def _product(self, made: Made) -> Course:
         """A product or quotient: the scales in its factors are multiplied, too."""
         courses = [self.of_made(operand.made) for operand in made.operands]
-        over = made.by in _OVER
+        over = made.by in OVER
         factors: list[Factor] = []
         weights: set[tuple[Made, int]] = set()
         for position, course in enumerate(courses):
-            inverted = made.by in _UNDER or (over and position > 0)
+            inverted = made.by in UNDER or (over and position > 0)
             weights.update((variable, -power if inverted else power) for variable, power in course.weights)
             number = course.is_number
             for factor in course.factors:

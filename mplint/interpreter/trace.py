@@ -184,17 +184,17 @@ class OptimizerWrapped:
 
 @immutable()
 class OptimizerUsed:
-    """A method of an optimizer of the library was called, or an attribute read that has to do with its loss scale.
+    """A method of an optimizer of the library was called with `arguments`, or an attribute read.
 
-    In Keras 2 and 3 these are not the same: `keras_api.optimizers.has_member` says what there is.
+    Of the attributes those that have to do with the loss scale, and those that this generation has not, methods among
+    them: `keras_api.optimizers.has_member` says what there is.
     """
 
     place: Place
     context: Context
     optimizer: Instance
     name: str
-    called: bool
-    arguments: tuple[Value, ...]
+    arguments: tuple[Value, ...] = ()
 
 
 @immutable()

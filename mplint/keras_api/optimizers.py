@@ -1,6 +1,6 @@
 """What optimizers can do in each generation of Keras: the methods that have to do with the scale of a loss.
 
-Read from tf-keras 2.21 and Keras 3.15; `tests/truth` holds it against the installed packages.
+Read from tf-keras 2.21 and Keras 3.15; `tests/loops/test_training.py` holds it against the installed packages.
 """
 
 from __future__ import annotations
@@ -11,6 +11,14 @@ LOSS_SCALE: Final = "keras.optimizers.LossScaleOptimizer"
 """The optimizer that scales losses, wherever it was imported from."""
 EXPERIMENTAL_LOSS_SCALE: Final = "keras.mixed_precision.experimental.LossScaleOptimizer"
 """That of TensorFlow 2.1 to 2.3."""
+WRAPPER_PARAMETERS: Final = ("inner_optimizer", "dynamic", "initial_scale", "dynamic_growth_steps")
+"""What that of Keras 2 takes: its class does not say so, since calling it makes objects of other classes."""
+BY_NAME: Final = {
+    name.lower(): f"keras.optimizers.{name}"
+    for name in ("Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion", "Muon",
+                 "Nadam", "RMSprop", "SGD")
+}  # fmt: skip
+"""The optimizers that `compile` and `optimizers.get` know by name."""
 
 _EVERY: Final = {
     "2": frozenset({"apply_gradients", "minimize", "compute_gradients"}),
@@ -26,7 +34,8 @@ _SCALING: Final = {
 }  # fmt: skip
 """What a LossScaleOptimizer has beside that; in Keras 3 also `dynamic_scale` and `step_counter` once it is built."""
 _BUILT: Final = frozenset({"dynamic_scale", "step_counter"})
-_SPOKEN_OF: Final = frozenset().union(*_EVERY.values(), *_SCALING.values(), _BUILT)
+SPOKEN_OF: Final = frozenset().union(*_EVERY.values(), *_SCALING.values(), _BUILT)
+"""All that this table speaks of."""
 SCALES: Final = frozenset({"loss_scale", "dynamic_scale"})
 """The attributes that hold the present scale of the loss."""
 
@@ -48,7 +57,7 @@ def scales_losses(path: str) -> bool:
 
 def has_member(path: str, name: str, generation: str) -> bool | None:
     """Whether an optimizer of the class at `path` has a method or attribute; None of what is not in the table."""
-    if name not in _SPOKEN_OF:
+    if name not in SPOKEN_OF:
         return None
     if name in _EVERY[generation]:
         return True

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mplint.analysis import analyze
 from mplint.fixer import fix
 from mplint.project.modules import Project
 from mplint.settings import Settings
+from tests.generator.process import Worker
 from tests.loops.writing import Loop
 
 _REPOSITORY: Final = Path(__file__).resolve().parent.parent.parent
@@ -52,35 +50,16 @@ class Trained:
         return abs(self.history[0]) <= SHOWN * abs(other.history[0])
 
 
-class Keras:
+class Keras(Worker):
     """One generation of Keras, which trains one program after the other."""
 
     def __init__(self, generation: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.loops.real", generation],
-            cwd=_REPOSITORY,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def close(self) -> None:
-        """Let it end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        super().__init__("tests.loops.real", generation)
 
     def train(self, source: str, policy: str = "mixed_float16") -> Trained:
         """Run a program, under its own policy or under float32."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"source": source, "policy": policy}) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"Keras ended with status {self._process.wait()}")
-        found: Mapping[str, Any] = json.loads(line)
+        self.send({"source": source, "policy": policy})
+        found = self.answer()
         return Trained(found.get("moved", ()), found.get("history", ()), found["error"], found.get("score"))
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 
+from mplint.keras_api.optimizers import LOSS_SCALE, SPOKEN_OF, has_member
 from tests.loops.judge import Keras, Trained, codes, disagreements, fix_text
 from tests.loops.variants import OPTIMIZERS, VARIANTS, Failure, Variant, right
 from tests.loops.writing import FAULTS, write
@@ -97,6 +98,52 @@ def test_each_fault_shows_as_measured_and_its_rewrite_trains_as_float32(keras: t
                 wrong.append(f"{generation} {variant.name} {kind}: does not show")
             wrong += _rewritten(variant, kind, process, base[kind])
     assert not wrong, "\n".join(wrong)
+
+
+HAS = """
+import types
+from tensorflow import keras
+
+plain = keras.optimizers.SGD(0.1)
+wrapper = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.SGD(0.1))
+history = [float(hasattr(one, name)) for one in (plain, wrapper) for name in NAMES]
+start, model = [], types.SimpleNamespace(trainable_variables=[])
+"""
+LOSSES = """
+import types
+import tensorflow as tf
+from tensorflow import keras
+
+given = tf.zeros((2, 1)), tf.zeros((2, 1), "float16")
+loss = keras.losses.MeanSquaredError()(*given)
+history = [float(tf.as_dtype(loss.dtype) == tf.float32)]
+start, model = [], types.SimpleNamespace(trainable_variables=[])
+"""
+
+
+@pytest.mark.verify
+@pytest.mark.slow
+@pytest.mark.xdist_group("loops")
+def test_optimizers_have_what_the_table_says(keras: tuple[str, Keras]) -> None:
+    generation, process = keras
+    names = sorted(SPOKEN_OF)
+    found = process.train(HAS.replace("NAMES", repr(names)))
+    assert found.error is None
+    there = iter(found.history)
+    for path in ("keras.optimizers.SGD", LOSS_SCALE):
+        for name in names:
+            expected = has_member(path, name, generation)
+            assert expected in (None, bool(next(there))), (path, name)
+
+
+@pytest.mark.verify
+@pytest.mark.slow
+@pytest.mark.xdist_group("loops")
+def test_a_loss_is_float32_in_keras_3_and_as_the_predictions_in_keras_2(keras: tuple[str, Keras]) -> None:
+    generation, process = keras
+    found = process.train(LOSSES)
+    assert found.error is None
+    assert found.history == [float(generation == "3")]
 
 
 @pytest.mark.verify

@@ -36,23 +36,22 @@ from mplint.interpreter.values import (
     Value,
 )
 from mplint.keras_api import Kind
-from mplint.keras_api.optimizers import EXPERIMENTAL_LOSS_SCALE, LOSS_SCALE, SCALES, has_member, scales_losses
+from mplint.keras_api.optimizers import (
+    BY_NAME,
+    EXPERIMENTAL_LOSS_SCALE,
+    LOSS_SCALE,
+    SCALES,
+    WRAPPER_PARAMETERS,
+    has_member,
+    scales_losses,
+)
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _INNER: Final = "inner_optimizer"
 _FOREIGN: Final = "foreign optimizer"
-_ARGUMENTS: Final = (_INNER, "dynamic", "initial_scale", "dynamic_growth_steps")
-"""What a LossScaleOptimizer of Keras 2 takes: its class does not say so, since it makes objects of others."""
-_NAMES: Final = {
-    name.lower(): f"keras.optimizers.{name}"
-    for name in ("Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion", "Muon",
-                 "Nadam", "RMSprop", "SGD")
-}  # fmt: skip
-"""The optimizers that `compile` and `optimizers.get` know by name."""
 _DEFAULT: Final = Const("rmsprop")
-_SCALED_BY: Final = frozenset({"get_scaled_loss", "scale_loss"})
 SCALE_POLICY: Final = "mixed_float16"
 """The policy of a model under which `compile` wraps its optimizer."""
 
@@ -93,7 +92,7 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instanc
     optimizer = Instance(m.allocate(place, "object"), callee)
     given = bind(m, path, arguments)
     if path == LOSS_SCALE and m.generation == "2" and arguments.rest is None:
-        given = {**dict(zip(_ARGUMENTS, arguments.args, strict=False)), **dict(arguments.keywords)}
+        given = {**dict(zip(WRAPPER_PARAMETERS, arguments.args, strict=False)), **dict(arguments.keywords)}
     for name, value in given.items():
         m.put(optimizer.address, name, value)
     if path == EXPERIMENTAL_LOSS_SCALE and "optimizer" in given:
@@ -128,8 +127,8 @@ def get(m: Machine, arguments: Arguments, place: Place) -> Value:
 def _by_name(m: Machine, value: Value, place: Place) -> Value:
     """The optimizer that `value` is, or is the name of."""
     match value:
-        case Const(value=str(name)) if name.lower() in _NAMES:
-            return Instance(m.allocate(place, "optimizer"), Api(_NAMES[name.lower()]))
+        case Const(value=str(name)) if name.lower() in BY_NAME:
+            return Instance(m.allocate(place, "optimizer"), Api(BY_NAME[name.lower()]))
         case Instance():
             return value
         case _:
@@ -193,12 +192,12 @@ def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value
     there = has_member(optimizer.cls.path, name, m.generation)
     if there is False:
         if not m.has_fallback:
-            m.record(OptimizerUsed(place, m.context, optimizer, name, False, ()))
+            m.record(OptimizerUsed(place, m.context, optimizer, name))
         if m.guards:
             m.throw()
             return NEVER
     if name in SCALES and scales(optimizer):
-        m.record(OptimizerUsed(place, m.context, optimizer, name, False, ()))
+        m.record(OptimizerUsed(place, m.context, optimizer, name))
         made = Scaling("scale", place, m.context, by=f"{LOSS_SCALE}.{name}", optimizer=optimizer)
         return Tensor("float32", made, False)
     if name == _INNER:
@@ -209,11 +208,9 @@ def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value
 def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of an optimizer."""
     assert isinstance(optimizer.cls, Api)
-    missing = has_member(optimizer.cls.path, name, m.generation) is False
-    if not (missing and m.has_fallback):
-        m.record(OptimizerUsed(place, m.context, optimizer, name, True, arguments.args))
-    if missing:
+    if has_member(optimizer.cls.path, name, m.generation) is False:
         return UNKNOWN
+    m.record(OptimizerUsed(place, m.context, optimizer, name, arguments.args))
     match name:
         case "get_scaled_loss" | "scale_loss":
             return _scale(m, optimizer, name, arguments.get("loss", 0) or UNKNOWN, place)
@@ -221,35 +218,20 @@ def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, pla
             return _unscale(m, optimizer, arguments.get("grads", 0) or UNKNOWN, place)
         case "apply_gradients":
             pairs = sequences.iterate(m, arguments.get("grads_and_vars", 0) or UNKNOWN, place)
-            held = (*pairs.items, *(() if pairs.rest is None else (pairs.rest,)))
-            columns = [
-                Tuple(tuple(sequences.item(row, at) or UNKNOWN for row in held if isinstance(row, Tuple)))
+            rows = (*pairs.items, *(() if pairs.rest is None else (pairs.rest,)))
+            gradients, variables = (
+                Tuple(tuple(sequences.item(row, at) or UNKNOWN for row in rows if isinstance(row, Tuple)))
                 for at in (0, 1)
-            ]
-            _apply(m, optimizer, columns[0], columns[1], place)
-            return UNKNOWN
-        case "apply":
-            _apply(
-                m,
-                optimizer,
-                arguments.get("grads", 0) or UNKNOWN,
-                arguments.get("trainable_variables", 1) or NONE,
-                place,
             )
-            return NONE
-        case "stateless_apply":
-            _apply(
-                m,
-                optimizer,
-                arguments.get("grads", 1) or UNKNOWN,
-                arguments.get("trainable_variables", 2) or NONE,
-                place,
-            )
+            _apply(m, optimizer, gradients, variables, place)
             return UNKNOWN
+        case "apply" | "stateless_apply":  # which is given the optimizer's own variables first
+            at = int(name == "stateless_apply")
+            given = arguments.get("grads", at) or UNKNOWN
+            _apply(m, optimizer, given, arguments.get("trainable_variables", at + 1) or NONE, place)
+            return NONE if name == "apply" else UNKNOWN
         case "minimize":
             return _minimize(m, optimizer, arguments, place)
-        case "compute_gradients":
-            return UNKNOWN
         case _:
             return UNKNOWN
 

@@ -1,0 +1,41 @@
+"""Functions and operators by what they do to the size of numbers: the scale of a loss is in it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TIMES: Final = frozenset(
+    {"operator.*", "operator.r*", "tensorflow.math.multiply", "tensorflow.math.scalar_mul", "keras.ops.multiply"}
+)
+"""Products."""
+OVER: Final = frozenset(
+    {"operator./", "operator.//", "tensorflow.math.divide", "tensorflow.math.truediv",
+     "tensorflow.math.divide_no_nan", "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan"}
+)  # fmt: skip
+"""Quotients, the first operand over the others."""
+UNDER: Final = frozenset({"operator.r/", "operator.r//"})
+"""A number divided by the tensor."""
+CLIPS: Final = frozenset(
+    {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
+)
+"""Operations that hold their first operand against others, which are no terms of the result."""
+ASKS_FOR_OVERFLOWS: Final = frozenset(
+    {"tensorflow.math.is_finite", "tensorflow.math.is_inf", "tensorflow.math.is_nan", "keras.ops.isfinite",
+     "keras.ops.isinf", "keras.ops.isnan"}
+)  # fmt: skip
+"""Questions where a tensor is inf or nan."""
+MASKS: Final = frozenset({"keras.ops.nan_to_num", "tensorflow.experimental.numpy.nan_to_num"})
+"""Operations that put another number where a tensor is inf or nan."""
+CHOOSES: Final = frozenset({"tensorflow.where", "keras.ops.where", "tensorflow.math.multiply_no_nan"})
+"""Those that do so where they are told by what asks for it."""
+_COMPARES: Final = ("argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater", "greater_equal",
+                    "less", "less_equal")  # fmt: skip
+_SHAPES: Final = ("shape", "size", "zeros_like", "ones_like")
+ENDS: Final = (
+    ASKS_FOR_OVERFLOWS
+    | {f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">=")}
+    | {f"tensorflow.math.{name}" for name in _COMPARES}
+    | {f"tensorflow.{name}" for name in (*_SHAPES, "rank", "stop_gradient")}
+    | {f"keras.ops.{name}" for name in (*_COMPARES, *_SHAPES, "stop_gradient")}
+)
+"""Operations whose results are no larger when their operands are, or through which no gradient goes."""
