@@ -45,6 +45,7 @@ test: $(INSTALLED) ## run every check: tests, ruff, mypy, import-linter
 judge: $(INSTALLED) ## let Python, TensorFlow and keras.applications judge mplint (PROGRAMS=2000 SEED=0)
 	@$(BIN)/python -m tests.generator.language --programs $(PROGRAMS) --seed $(SEED)
 	@$(BIN)/python -m tests.generator --programs $(PROGRAMS) --seed $(SEED)
+	@$(BIN)/python -m tests.loops --seed $(SEED)
 	@$(BIN)/python -m tools.judge_applications
 
 lint: $(INSTALLED) ## run ruff, mypy and import-linter only
