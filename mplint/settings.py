@@ -29,7 +29,9 @@ NO_POLICY: Final = "none"
 SEVERITIES: Final = tuple(str(severity) for severity in reversed(Severity))
 OutputFix = Literal["auto", "split", "dtype"]
 OUTPUT_FIXES: Final = get_args(OutputFix)
-OUTPUT_FORMATS: Final = ("full", "concise", "json")
+OUTPUT_FORMATS: Final = (
+    "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html",
+)  # fmt: skip
 OWN_CONFIGS: Final = (".mplint.toml", "mplint.toml")
 CONFIG_NAMES: Final = (*OWN_CONFIGS, "pyproject.toml")
 """Of several in one folder the first one counts, as with ruff."""
@@ -69,7 +71,7 @@ class Settings:
     per_file_assume_policy: tuple[tuple[str, str], ...] = ()
     fail_on: Severity = Severity.WARNING
     output_fix: OutputFix = "auto"
-    output_format: Literal["full", "concise", "json"] = "full"
+    output_format: str = "full"
     fix: bool = False
     unsafe_fixes: bool = False
     show_fixes: bool = False

@@ -42,6 +42,17 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}/--no-{name}", default=None, help=meaning)
 
 
+def _forms(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, Path | None], ...]:
+    """Each `FORMAT` or `FORMAT=FILE` as the format and the file."""
+    forms: list[tuple[str, Path | None]] = []
+    for value in values:
+        form, equals, file = value.partition("=")
+        if equals and not file:
+            raise click.BadParameter(f"'{value}' names no file behind the `=`", ctx, param)
+        forms.append((Choice(OUTPUT_FORMATS).convert(form, param, ctx), Path(file) if file else None))
+    return tuple(forms)
+
+
 @click.command(short_help="Find faults in files and folders, and mend them.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @_switch("fix", "Mend what can be mended safely.")
@@ -66,7 +77,14 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
 @click.option(
     "--fail-on", type=Choice(SEVERITIES), help="The least severity that makes the exit status 1.  [default: warning]"
 )
-@click.option("--output-format", type=Choice(OUTPUT_FORMATS), help="How to show findings.  [default: full]")
+@click.option(
+    "--output-format",
+    multiple=True,
+    metavar="FORMAT[=FILE]",
+    callback=_forms,
+    shell_complete=lambda ctx, param, start: [form for form in OUTPUT_FORMATS if form.startswith(start)],
+    help=f"How to show findings: {', '.join(OUTPUT_FORMATS)}; FORMAT=FILE writes them there, too.  [default: full]",
+)
 @click.option("-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Where to write the report.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule in place of showing them.")
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="The name of what comes from standard input.")
@@ -98,6 +116,9 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     cannot be read, or a fault of mplint's own; with --verify also 1 when a fix was refuted, and 3 when it could not be
     told. A file that is no Python is a finding.
     """
+    forms = options.pop("output_format")
+    options["reports"] = tuple((form, file) for form, file in forms if file is not None)
+    options["output_format"] = next((form for form, file in reversed(forms) if file is None), None)
     modes = _Modes(**{each.name: options.pop(each.name) for each in fields(_Modes)})
     flags = {name: value for name, value in options.items() if value not in (None, ())}
     ctx.exit(_Check(modes, flags).run())
@@ -115,6 +136,8 @@ class _Modes:
     verify: bool
     python: str | None
     output_file: Path | None
+    reports: tuple[tuple[str, Path], ...]
+    """The formats and files that findings are written in and to beside what is shown."""
     statistics: bool
     stdin_filename: Path | None
     exit_zero: bool
@@ -181,8 +204,19 @@ class _Check:
         self._report(outcome, context)
         return self._status(outcome)
 
+    @property
+    def _for_people(self) -> bool:
+        """Whether people read what is shown; else a program does, and the words for people go beside it."""
+        from mplint.output import FOR_PEOPLE
+
+        return self._settings.output_format in FOR_PEOPLE
+
     def _reject_contradictions(self) -> None:
-        modes = self._modes
+        from mplint.output import COUNTED
+
+        modes, form = self._modes, self._settings.output_format
+        if modes.statistics and form not in COUNTED:
+            raise click.UsageError(f"--statistics has no output format {form}; it has {', '.join(COUNTED)}")
         if modes.reads_stdin and len(modes.paths) > 1:
             raise click.UsageError("`-` is standard input alone: name no other path beside it")
         if modes.diff and modes.statistics:
@@ -215,7 +249,7 @@ class _Check:
 
     def _project(self, targets: Sequence[Path]) -> Project:
         overlay = None if self._stdin is None else dict.fromkeys(targets, self._stdin)
-        return project_of(self._settings, targets, overlay, for_program=self._settings.output_format == "json")
+        return project_of(self._settings, targets, overlay, for_program=not self._for_people)
 
     def _proven(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> Outcome:
         """Run the programs before and after; what is refuted stays as it was, and the rest is proved without it."""
@@ -223,7 +257,7 @@ class _Check:
         from mplint.per_file import PerFile
         from mplint.verify import judge, prove, table
 
-        stream = sys.stderr if self._settings.output_format == "json" else sys.stdout
+        stream = sys.stdout if self._for_people else sys.stderr
         refuted: dict[Path, str] = {}
         while outcome.files:
             with Progress("mplint: running what it fixed", wanted=not self._modes.quiet):
@@ -275,14 +309,17 @@ class _Check:
 
     def _report(self, outcome: Outcome, context: Context) -> None:
         """The findings, and the last words, where they belong."""
-        from mplint.output import COUNTS, FINDINGS
+        from mplint.output import counts, findings
 
         modes, form = self._modes, self._settings.output_format
         stream = sys.stderr if modes.diff or (self._stdin is not None and self._fixing) else sys.stdout
-        context = replace(context, color=modes.output_file is None and form != "json" and colors(stream))
-        text = (COUNTS if modes.statistics else FINDINGS)[form](self._shown(outcome), context)
+        shown, plain = self._shown(outcome), context
+        context = replace(context, color=modes.output_file is None and self._for_people and colors(stream))
+        text = (counts if modes.statistics else findings)(form)(shown, context)
         closing = "" if modes.quiet else self._closing(outcome, context)
-        if form == "json":  # a program reads it: the words are for the person beside it
+        for other, file in modes.reports:
+            _write_report(file, findings(other)(shown, plain))
+        if not self._for_people:  # a program reads it: the words are for the person beside it
             emit("".join(f"note: {note}\n" for note in outcome.left.notes if not modes.quiet), sys.stderr)
         else:
             text += closing
