@@ -7,7 +7,8 @@ is no help: each line that is added above moves it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -20,23 +21,25 @@ _LENGTH: Final = 32
 """Hexadecimal digits: 128 bits, so that no two findings of one project ever share them."""
 
 
-def fingerprints(findings: Iterable[Finding], project: Project) -> Mapping[Finding, str]:
-    """A fingerprint for each of all the findings of a run, in the order in which they stand in their files.
+def with_fingerprints(findings: Iterable[Finding], project: Project) -> tuple[Finding, ...]:
+    """All the findings of a run, by position, each with its fingerprint.
 
     It is made from the rule, the file as seen from the project's root, and the words of the statement. Where a file
     says the same thing several times, the second one counts as the second, and so on.
     """
     seen: Counter[tuple[str, ...]] = Counter()
-    found: dict[Finding, str] = {}
+    found: list[Finding] = []
     for finding in sorted(findings, key=lambda finding: (finding.path, finding.span, finding.code)):
-        subject = (finding.code, _relative(finding.path, project.root), _words(finding, project))
+        subject = (finding.code, relative(finding.path, project.root), _words(finding, project))
         seen[subject] += 1
         text = "\0".join((*subject, str(seen[subject])))
-        found[finding] = sha256(text.encode(errors="surrogatepass")).hexdigest()[:_LENGTH]
-    return found
+        mark = sha256(text.encode(errors="surrogatepass")).hexdigest()[:_LENGTH]
+        found.append(replace(finding, fingerprint=mark))
+    return tuple(found)
 
 
-def _relative(path: Path, root: Path) -> str:
+def relative(path: Path, root: Path) -> str:
+    """A file as seen from the root, the same on every system."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 

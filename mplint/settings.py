@@ -75,6 +75,7 @@ class Settings:
     fix: bool = False
     unsafe_fixes: bool = False
     show_fixes: bool = False
+    baseline: Path | None = None
     cache_dir: Path | None = None
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
@@ -375,6 +376,7 @@ _PARSERS: Final[Mapping[str, Callable[[object], object]]] = {
     "fix": _boolean,
     "unsafe-fixes": _boolean,
     "show-fixes": _boolean,
+    "baseline": _path,
     "cache-dir": _path,
 }
 

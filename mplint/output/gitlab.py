@@ -7,7 +7,6 @@ from typing import Final
 
 from mplint.analysis import Report
 from mplint.findings import Finding, Severity
-from mplint.fingerprints import fingerprints
 from mplint.output.context import Context
 
 _SEVERITIES: Final = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.ADVICE: "info"}
@@ -15,11 +14,10 @@ _SEVERITIES: Final = {Severity.ERROR: "critical", Severity.WARNING: "major", Sev
 
 def render(report: Report, context: Context) -> str:
     """A list of issues; GitLab compares their fingerprints with those of the target branch."""
-    marks = fingerprints(report.findings, context.project)
-    return json.dumps([_issue(finding, marks[finding], context) for finding in report.findings], indent=2) + "\n"
+    return json.dumps([_issue(finding, context) for finding in report.findings], indent=2) + "\n"
 
 
-def _issue(finding: Finding, fingerprint: str, context: Context) -> dict[str, object]:
+def _issue(finding: Finding, context: Context) -> dict[str, object]:
     start, end = (context.location(finding.path, offset) for offset in (finding.span.start, finding.span.end))
     cell = "" if start.cell is None else f"{start.where}: "
     lines = {"begin": start.row, "end": end.row} if start.cell is None else {"begin": 1}
@@ -27,6 +25,6 @@ def _issue(finding: Finding, fingerprint: str, context: Context) -> dict[str, ob
         "check_name": finding.code,
         "description": f"{finding.code}: {cell}{finding.message}",
         "severity": _SEVERITIES[finding.severity],
-        "fingerprint": fingerprint,
+        "fingerprint": finding.fingerprint,
         "location": {"path": context.relative(finding.path), "lines": lines},
     }

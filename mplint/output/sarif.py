@@ -12,7 +12,6 @@ from urllib.parse import quote
 from mplint import __version__
 from mplint.analysis import Failure, Report, RuleInfo, rules
 from mplint.findings import Applicability, Edit, Finding, Fix, Severity, Span
-from mplint.fingerprints import fingerprints
 from mplint.output.context import Context
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -28,7 +27,6 @@ def render(report: Report, context: Context) -> str:
     told = {finding.code for finding in report.findings}
     known = [rule for rule in rules() if rule.code in told]
     places = {rule.code: number for number, rule in enumerate(known)}
-    marks = fingerprints(report.findings, context.project)
     run: Object = {
         "tool": {
             "driver": {
@@ -40,7 +38,7 @@ def render(report: Report, context: Context) -> str:
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The top of the repository."}}},
         "invocations": [_invocation(report.failures, context)],
-        "results": [_result(finding, marks, places, context) for finding in report.findings],
+        "results": [_result(finding, places, context) for finding in report.findings],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
@@ -68,7 +66,7 @@ def _invocation(failures: Iterable[Failure], context: Context) -> Object:
     return {"executionSuccessful": not told, "toolExecutionNotifications": told}
 
 
-def _result(finding: Finding, marks: Mapping[Finding, str], places: Mapping[str, int], context: Context) -> Object:
+def _result(finding: Finding, places: Mapping[str, int], context: Context) -> Object:
     start = context.location(finding.path, finding.span.start)
     physical: Object = {"artifactLocation": _artifact(context.relative(finding.path))}
     text = finding.message
@@ -84,7 +82,7 @@ def _result(finding: Finding, marks: Mapping[Finding, str], places: Mapping[str,
         "level": _LEVELS[finding.severity],
         "message": {"text": "".join((text, *(f"\nbecause {step}" for step in finding.trace)))},
         "locations": [{"physicalLocation": physical}],
-        "partialFingerprints": {"mplint/v1": marks[finding], "primaryLocationLineHash": marks[finding]},
+        "partialFingerprints": {"mplint/v1": finding.fingerprint, "primaryLocationLineHash": finding.fingerprint},
         **({"fixes": [_fix(fix, context)]} if fix is not None and fixable else {}),
         "properties": {"policy": finding.policy, "keras": finding.keras},
     }
