@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.values import Address, Api, Instance, Place, Policy, Scaling, Tensor, Value, immutable
+from mplint.interpreter.values import Address, Api, Instance, Made, Place, Policy, Scaling, Tensor, Value, immutable
 from mplint.keras_api import Copy, Use
 
 if TYPE_CHECKING:
@@ -247,6 +247,14 @@ class Computed:
 
 
 @immutable()
+class Counted:
+    """Whole numbers were made one after the other (`tf.range`): `made` says how, `stop` where they end, if known."""
+
+    made: Made
+    stop: int | None
+
+
+@immutable()
 class DTypeTaken:
     """The attribute `name` of a dtype was asked for, of a tensor of Keras 3 whose dtype is a string and has none."""
 
@@ -334,6 +342,7 @@ Event = (
     | GradientsApplied
     | Reported
     | Computed
+    | Counted
     | DTypeTaken
     | Applied
     | Ran
