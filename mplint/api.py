@@ -14,6 +14,7 @@ from typing import ClassVar
 from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.dynamic import ScaleDynamically
+from mplint.codemods.feeding import KeepFloat32
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
 from mplint.codemods.integers import KeepIntegers
@@ -44,6 +45,7 @@ from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
+from mplint.interpreter.feeding import Feeding
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.integers import Integers, Rounded
@@ -134,6 +136,7 @@ __all__ = [
     "End",
     "EndFault",
     "Fault",
+    "Feeding",
     "FileRule",
     "Float32End",
     "Float32Preprocessing",
@@ -141,6 +144,7 @@ __all__ = [
     "History",
     "Ineffective",
     "Integers",
+    "KeepFloat32",
     "KeepIntegers",
     "KeepOverflows",
     "Layer",

@@ -117,5 +117,7 @@ def _says(rounded: Rounded) -> str:
     holds = _HOLDS[rounded.dtype]
     if rounded.used == "range":
         return f"this range ends at {rounded.count}, but {holds}: keep it an integer"
+    if rounded.used == "labels":
+        return f"these labels of {rounded.count} classes are {rounded.dtype}, but {holds}: keep them integers"
     known = f", of which there are {rounded.count}," if rounded.count is not None else ""
     return f"these ids{known} are {rounded.dtype} on their way to {rounded.used}, but {holds}: keep them integers"

@@ -11,8 +11,9 @@ from mplint.codemods.named_dtypes import other_dtype
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.integers import Integers, Rounded
-from mplint.interpreter.values import FLOATS
+from mplint.interpreter.values import FLOATS, Made
 from mplint.interpreter.world import World
+from mplint.source.file import SourceFile
 
 
 @dataclass(frozen=True)
@@ -24,27 +25,37 @@ class KeepIntegers(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """The dtype of an input or range, or no cast; nothing where something behind it takes floats only."""
-        if self.rounded.used == "angles" or not self.world.once(Integers).are_only_counted(self.rounded.origin):
+        rounded = self.rounded
+        if rounded.used == "angles":
             return None
-        origin, at = self.rounded.origin, self.rounded.at
-        call = at.node
+        all_of_them = (rounded,) if rounded.origin is None else self.world.once(Integers).together(rounded)
+        edits = [self._edit(each) for each in all_of_them or ()]
+        kept = [edit for edit in edits if edit is not None]
+        return Fix("keep integers", Applicability.SAFE, tuple(kept)) if kept and len(kept) == len(edits) else None
+
+    def _edit(self, rounded: Rounded) -> Edit | None:
+        origin, source, call = rounded.origin, rounded.at.source, rounded.at.node
         if not isinstance(call, cst.Call):
             return None
-        what, edit = "give it an integer dtype", other_dtype(self.world, at, origin.by, "int32")
-        if origin.kind == "cast" and origin.operands and origin.operands[0].dtype not in (None, *FLOATS):
-            what, edit = "leave the cast out", self._left_out(call)
-        elif edit is None and origin.kind == "input" and not calls.has_star(call, "**"):
-            edit = calls.added(at.source, call, [f"dtype={layout.quoted(at.source, 'int32')}"])
-        return Fix(what, Applicability.SAFE, (edit,)) if edit is not None else None
+        if origin is not None and origin.kind == "cast" and _is_of_integers(origin):
+            return _left_out(source, call, origin)
+        edit = other_dtype(self.world, rounded.at, origin.by if origin is not None else "", "int32")
+        if edit is None and origin is not None and origin.kind == "input" and not calls.has_star(call, "**"):
+            return calls.added(source, call, [f"dtype={layout.quoted(source, 'int32')}"])
+        return edit
 
-    def _left_out(self, call: cst.Call) -> Edit | None:
-        """What is cast, in place of the cast."""
-        source = self.rounded.at.source
-        if self.rounded.origin.by == "astype":
-            kept = call.func.value if isinstance(call.func, cst.Attribute) else None
-        else:
-            given = calls.argument_at(call, "x", 0)
-            kept = given.value if given is not None and not given.star else None
-        if kept is None or layout.comments_in(layout.code(source, call)):
-            return None
-        return Edit(source.path, source.span(call), layout.code(source, kept))
+
+def _is_of_integers(cast: Made) -> bool:
+    return bool(cast.operands) and cast.operands[0].dtype not in (None, *FLOATS)
+
+
+def _left_out(source: SourceFile, call: cst.Call, cast: Made) -> Edit | None:
+    """What is cast, in place of the cast."""
+    if cast.by == "astype":
+        kept = call.func.value if isinstance(call.func, cst.Attribute) else None
+    else:
+        given = calls.argument_at(call, "x", 0)
+        kept = given.value if given is not None and not given.star else None
+    if kept is None or layout.comments_in(layout.code(source, call)):
+        return None
+    return Edit(source.path, source.span(call), layout.code(source, kept))

@@ -15,20 +15,23 @@ from mplint.source.file import SourceFile
 
 _POSITIONS: Final = {
     "astype": 0, "array": 1, "asarray": 1, "ascontiguousarray": 1, "ones": 1, "zeros": 1, "empty": 1, "full": 2,
-    "Input": 2,
 }  # fmt: skip
 """Where the dtype stands among the arguments of what the table does not know."""
 
 
 def other_dtype(world: World, at: Place, by: str, wanted: str) -> Edit | None:
-    """The edit that has the call at `at`, of what is called `by`, name the dtype `wanted`; None where it names none."""
+    """The edit that has the call at `at` name the dtype `wanted`; None where it names none.
+
+    `by` is what it calls, as in the table, where that knows it.
+    """
     source, call = at.source, at.node
     if not isinstance(call, cst.Call):
         return None
     if isinstance(call.func, cst.Attribute) and dtype_name(call.func.attr.value) is not None:  # np.float16(x)
         return Edit(source.path, source.span(call.func.attr), wanted)
     found = calls.argument_of(call, by, "dtype", world.generation)
-    last = by.rpartition(".")[2]
+    called = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
+    last = called.value if isinstance(called, cst.Name) else ""
     if found is None and last in _POSITIONS:
         found = calls.argument_at(call, "dtype", _POSITIONS[last])
     if found is None or found.star:

@@ -5,25 +5,30 @@ float16 holds all of them up to 2048, bfloat16 up to 256; of those beyond, only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from mplint import keras_api
+from mplint.interpreter import carrying
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.keras.tensors import COUNTS
-from mplint.interpreter.trace import Computed, Counted, LayerCalled
+from mplint.interpreter.trace import Computed, Counted, Fed, LayerCalled
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
-    OUTER,
     Api,
+    Array,
     Const,
+    Dict,
     Instance,
+    List,
     Made,
     Place,
     Policy,
     Tensor,
+    Tuple,
     Value,
     alternatives,
 )
@@ -42,12 +47,8 @@ _INDICES: Final = {
     "tensorflow.one_hot": ("indices", "depth"),
 }
 """Functions that take ids: as which argument, and the one that says how many there are."""
-_LAMBDA: Final = "keras.layers.Lambda"
 _COMPARES: Final = frozenset(f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">="))
 _ANGLES: Final = frozenset({"tensorflow.math.sin", "tensorflow.math.cos", "keras.ops.sin", "keras.ops.cos"})
-_SHIFTS: Final = frozenset({"operator.+", "operator.-", "tensorflow.math.add", "tensorflow.math.subtract",
-                            "keras.ops.add", "keras.ops.subtract"})  # fmt: skip
-"""What turns ids into other ids."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Rounded:
 
     at: Place
     """The input, cast or range that makes them floating."""
-    origin: Made
+    origin: Made | None
+    """How; None of an array."""
     dtype: str
     used: str
     """What uses them, in words."""
@@ -73,14 +75,14 @@ class Integers:
         self._world = world
         self._counted = {id(e.made): e.stop for e in world.trace.events if isinstance(e, Counted)}
 
-    def rounded(self) -> Iterator[Rounded]:
+    def rounded(self) -> tuple[Rounded, ...]:
         """Ids that lose digits on the way to a table, and positions on the way to angles; once for each origin."""
         found: dict[Place, Rounded] = {}
         for each in self._all():
             before = found.get(each.at)
             if before is None or (before.count or 0) < (each.count or 0):
                 found[each.at] = each
-        yield from found.values()
+        return tuple(found.values())
 
     def _all(self) -> Iterator[Rounded]:
         for event in self._world.trace.events:
@@ -88,6 +90,8 @@ class Integers:
                 yield from self._into_table(event)
             elif isinstance(event, Computed):
                 yield from self._into_function(event)
+            elif isinstance(event, Fed) and event.model is not None:
+                yield from self._into_model(event.model, event)
 
     def _into_table(self, event: LayerCalled) -> Iterator[Rounded]:
         info = info_of(self._world.machine, event.layer)
@@ -108,6 +112,71 @@ class Integers:
                 yield from self._positions(operand)
         elif event.result is not None and event.result.dtype in HALF:
             yield from self._long_range(event.result)
+
+    def _into_model(self, model: Instance, event: Fed) -> Iterator[Rounded]:
+        """Ids and labels that a model is given."""
+        given = self._by_name(event.inputs)
+        sizes = self._looked_up if given else {}
+        for name, tensor in self._inputs(model) if sizes else ():
+            value = given.get(name, given.get(None))
+            if value is not None and id(tensor.made) in sizes:
+                yield from self._data(value, "Embedding", sizes[id(tensor.made)])
+        classes = self._classes(model)
+        for value in self._by_name(event.targets).values() if classes is not None else ():
+            yield from self._data(value, "labels", classes)
+
+    def _data(self, value: Value, used: str, count: int | None) -> Iterator[Rounded]:
+        """Tensors, or an array, that hold whole numbers."""
+        if isinstance(value, Tensor):
+            yield from self._ids(value, used, count)
+        elif isinstance(value, Array) and value.rounded is not None and value.dtype in HALF:
+            yield from _if_too_many(Rounded(value.rounded, None, value.dtype, used, count, None))
+
+    def _by_name(self, value: Value) -> dict[object, Value]:
+        """What a model is given, by the names or numbers of its inputs; under None, where it is a single thing."""
+        m = self._world.machine
+        match value:
+            case Dict():
+                return {key.value: held for key, held in m.entries(value).pairs if isinstance(key, Const)}
+            case Tuple():
+                return dict(enumerate(value.items))
+            case List():
+                return dict(enumerate(m.items(value).items))
+            case _:
+                return {None: value}
+
+    def _inputs(self, model: Instance) -> Iterator[tuple[object, Tensor]]:
+        """The inputs of a Functional model by name, then by number; None for a single one."""
+        held = self._world.machine.state.get((model.address, "@inputs"))
+        parts = self._world.machine.parts(held) if isinstance(held, Value) else ()
+        tensors = [part for part in parts if isinstance(part, Tensor)]
+        for number, tensor in enumerate(tensors):
+            layer = self._world.layer(tensor.made.layer) if tensor.made.layer is not None else None
+            yield layer.constant("name") if layer is not None else None, tensor
+            yield number if len(tensors) > 1 else None, tensor
+
+    @cached_property
+    def _looked_up(self) -> dict[int, int | None]:
+        """The inputs whose numbers tables are asked for, and how many different ones there are."""
+        found: dict[int, int | None] = {}
+        for event in self._world.trace.events:
+            info = info_of(self._world.machine, event.layer) if isinstance(event, LayerCalled) else None
+            if info is not None and info.base in _TABLES and isinstance(event, LayerCalled):
+                size = _whole(info.argument(_TABLES[info.base]))
+                for made in (way for tensor in event.inputs for way in carrying.sources(self._world, tensor)):
+                    found[id(made)] = size if id(made) not in found else _least(size, found[id(made)])
+        return found
+
+    def _classes(self, model: Instance) -> int | None:
+        """How many classes the labels of a model tell apart, where each is a number."""
+        if "sparse" not in _name_of(self._world.machine.field(model.address, "loss")).lower():
+            return None
+        for end in self._world.model_ends():
+            if end.model.instance == model:
+                for layer in self._world.makers(end.tensor):
+                    if layer.base == "keras.layers.Dense":
+                        return _whole(layer.argument("units"))
+        return None
 
     def _ids(self, tensor: Tensor, used: str, size: int | None) -> Iterator[Rounded]:
         """The origins of ids that were half precision somewhere on the way to where they are looked up."""
@@ -171,7 +240,7 @@ class Integers:
                     continue
                 seen.add((id(way.made), here.dtype))
                 if not self._is_origin(way):
-                    stack.extend(replace(here, tensor=operand) for operand in self._carried(way.made))
+                    stack.extend(replace(here, tensor=operand) for operand in carrying.carried(self._world, way.made))
                 elif here.dtype is not None:
                     yield way.made, here.dtype, here.layer
 
@@ -186,60 +255,57 @@ class Integers:
             return tensor.dtype in FLOATS and given not in FLOATS and (given is not None or is_asked)
         return made.by in COUNTS
 
-    def _carried(self, made: Made) -> tuple[Tensor, ...]:
-        """The tensors whose numbers something passes on, as they are or shifted."""
-        if made.kind in ("cast", *OUTER) or made.by == _LAMBDA:
-            return made.operands
-        if made.kind == "layer" and made.layer is not None:
-            info = info_of(self._world.machine, made.layer)
-            return made.operands if info is not None and passes_on(made.by, dict(_constants(info.arguments)),
-                                                                   self._world.generation) else ()  # fmt: skip
-        if made.kind == "operation":
-            moved = made.by == "part" or passes_on(made.by, {}, self._world.generation)
-            return made.operands if moved or made.by in _SHIFTS else ()
-        return ()
+    def together(self, rounded: Rounded) -> tuple[Rounded, ...] | None:
+        """All origins that must become integers at once with `rounded`; None where something takes floats only."""
+        known = [each for each in self.rounded() if each.origin is not None]
+        found = {rounded.at: rounded}
+        waiting = [rounded]
+        while waiting:
+            origin = waiting.pop().origin
+            assert origin is not None
+            for tensors, takes_integers in self._uses(origin):
+                if not takes_integers:
+                    return None
+                for tensor in tensors:
+                    behind = [each for each in known if each.origin is not None and self._reaches(tensor, each.origin)]
+                    if not behind:
+                        return None
+                    fresh = [each for each in behind if each.at not in found]
+                    found.update((each.at, each) for each in fresh)
+                    waiting += fresh
+        return tuple(found.values())
 
-    def are_only_counted(self, origin: Made) -> bool:
-        """Whether everything that takes the numbers of `origin` takes integers as well."""
+    def _uses(self, origin: Made) -> Iterator[tuple[Sequence[Tensor], bool]]:
+        """What takes the numbers of `origin`: all that it takes beside them, and whether integers would do."""
         for event in self._world.trace.events:
             if isinstance(event, LayerCalled):
-                reached = [self._reaches(tensor, origin) for tensor in event.inputs]
-                if any(reached) and not (all(reached) and self._takes_integers(event.layer)):
-                    return False
+                if any(self._reaches(tensor, origin) for tensor in event.inputs):
+                    yield event.inputs, self._takes_integers(event.layer)
             elif isinstance(event, Computed):
-                tensors = [value for _, given in event.arguments for value in self._world.machine.parts(given)]
-                reached = [isinstance(value, Tensor) and self._reaches(value, origin) for value in tensors]
-                if any(reached) and not self._computes_integers(event):
-                    return False
-        return True
+                given = [part for _, value in event.arguments for part in self._world.machine.parts(value)]
+                tensors = [part for part in given if isinstance(part, Tensor)]
+                if any(self._reaches(tensor, origin) for tensor in tensors):
+                    yield () if event.by in _INDICES else tensors, self._computes_integers(event)
 
     def _reaches(self, tensor: Tensor, origin: Made) -> bool:
-        stack, seen = [tensor], set[int]()
-        while stack:
-            for way in alternatives(stack.pop()):
-                if way.made.same(origin):
-                    return True
-                if id(way.made) not in seen:
-                    seen.add(id(way.made))
-                    stack.extend(self._carried(way.made))
-        return False
+        return carrying.reaches(self._world, tensor, origin)
 
     def _takes_integers(self, layer: Instance) -> bool:
         info = info_of(self._world.machine, layer)
         if info is None:
             return False
-        if not isinstance(layer.cls, Api) or keras_api.kind(info.base) is Kind.MODEL or info.base == _LAMBDA:
+        if not isinstance(layer.cls, Api) or keras_api.kind(info.base) is Kind.MODEL or info.base == carrying.LAMBDA:
             return True  # what it does to them is seen by itself
-        return info.base in _TABLES or passes_on(info.base, dict(_constants(info.arguments)), self._world.generation)
+        return info.base in _TABLES or carrying.passes_on(info.base, carrying.constants(info), self._world.generation)
 
     def _computes_integers(self, event: Computed) -> bool:
         if event.result is not None and event.result.made.kind == "cast":
             return event.by == "autocast" or event.result.dtype not in FLOATS
-        if event.by in _INDICES or event.by == "part" or passes_on(event.by, {}, self._world.generation):
+        if event.by in _INDICES or event.by == "part" or carrying.passes_on(event.by, {}, self._world.generation):
             return True
         others = [value for _, value in event.arguments if isinstance(value, Const)]
         whole = all(isinstance(other.value, int) for other in others)
-        return whole and (event.by in _SHIFTS or event.by in _COMPARES)
+        return whole and (event.by in carrying.SHIFTS or event.by in _COMPARES)
 
 
 @dataclass(frozen=True)
@@ -264,14 +330,19 @@ class _Step:
         return _Step(self.tensor, way.dtype, layer, inside)
 
 
-def passes_on(path: str, variant: Mapping[str, object], generation: str) -> bool:
-    """Whether a layer or function only moves elements, or puts those of several tensors together."""
-    return keras_api.carries(path, variant, generation) or keras_api.joins(path, generation)
+def _name_of(value: Value | None) -> str:
+    """What a loss is called."""
+    match value:
+        case Const(value=str(name)) | Api(path=name) | Instance(cls=Api(path=name)):
+            return name
+        case _:
+            return ""
 
 
-def _constants(arguments: tuple[tuple[str, Value], ...]) -> Iterator[tuple[str, object]]:
-    for name, value in arguments:
-        yield name, value.value if isinstance(value, Const) else keras_api.OPAQUE
+def _if_too_many(rounded: Rounded) -> Iterator[Rounded]:
+    """The same where there are, or may be, more than half precision holds."""
+    if rounded.count is None or rounded.count - 1 > EXACT[rounded.dtype]:
+        yield rounded
 
 
 def _is_cast(made: Made) -> bool:

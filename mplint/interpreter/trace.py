@@ -247,6 +247,26 @@ class Computed:
 
 
 @immutable()
+class Piped:
+    """`map` of a `tf.data` pipeline was called at `place`; `element` is what its function gives for each element."""
+
+    place: Place
+    context: Context
+    element: Value
+
+
+@immutable()
+class Fed:
+    """Data in half precision, tensors or arrays, were given at `place` to `model`; to a dataset, where that is None."""
+
+    place: Place
+    context: Context
+    model: Instance | None
+    inputs: Value
+    targets: Value
+
+
+@immutable()
 class Counted:
     """Whole numbers were made one after the other (`tf.range`): `made` says how, `stop` where they end, if known."""
 
@@ -343,6 +363,8 @@ Event = (
     | Reported
     | Computed
     | Counted
+    | Fed
+    | Piped
     | DTypeTaken
     | Applied
     | Ran

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import chains
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Settled
 from mplint.interpreter.values import (
@@ -151,11 +150,8 @@ def _settle(m: Machine, value: Tensor) -> None:
 
 
 def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
-    """`left <op> right` where a tensor or array takes part."""
+    """`left <op> right` where a tensor takes part."""
     tensors = [value for value in (left, right) if isinstance(value, Tensor)]
-    if not tensors:
-        computed = chains.carried(m, (left, right))
-        return computed if computed.symbol is not None else Array(None)
     meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
