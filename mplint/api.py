@@ -14,12 +14,15 @@ from typing import ClassVar
 from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.dynamic import ScaleDynamically
+from mplint.codemods.feeding import KeepFloat32
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
+from mplint.codemods.integers import KeepIntegers
 from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
 from mplint.codemods.overflows import KeepOverflows
+from mplint.codemods.preprocessing import Float32Preprocessing
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.reports import ShowUnscaled
 from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
@@ -42,8 +45,10 @@ from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
+from mplint.interpreter.feeding import Feeding
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
+from mplint.interpreter.integers import Integers, Rounded
 from mplint.interpreter.loops import Loops
 from mplint.interpreter.outdated import (
     OptimizerUse,
@@ -58,6 +63,7 @@ from mplint.interpreter.outdated import (
     optimizer_uses,
     other_names,
 )
+from mplint.interpreter.preprocessing import half_preprocessing
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
@@ -130,11 +136,16 @@ __all__ = [
     "End",
     "EndFault",
     "Fault",
+    "Feeding",
     "FileRule",
     "Float32End",
+    "Float32Preprocessing",
     "Float32Wrapper",
     "History",
     "Ineffective",
+    "Integers",
+    "KeepFloat32",
+    "KeepIntegers",
     "KeepOverflows",
     "Layer",
     "LeftToKeras3",
@@ -149,6 +160,7 @@ __all__ = [
     "Policy",
     "PolicyInstead",
     "Rewrite",
+    "Rounded",
     "Rule",
     "ScaleDynamically",
     "ScaleInner",
@@ -183,6 +195,7 @@ __all__ = [
     "faulty_ends",
     "graph_rewrites",
     "half_options",
+    "half_preprocessing",
     "in_vain",
     "is_deprecated",
     "nearest_policy",

@@ -25,6 +25,7 @@ from mplint.interpreter.values import (
     Class,
     ClassMethod,
     Const,
+    Dataset,
     Dict,
     DType,
     Fields,
@@ -84,6 +85,8 @@ def get(m: Machine, value: Value, name: str, place: Place) -> Value:
             return UNKNOWN if name == "__class__" else Bound(value, ApiMethod(name))
         case Array():
             return arrays.attribute(value, name)
+        case Dataset():
+            return Bound(value, ApiMethod(name))
         case Function():
             return _of_function(m, value, name)
         case StaticMethod(function=inner):

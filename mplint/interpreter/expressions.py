@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 
 from mplint.interpreter import (
+    arrays,
     candidates,
     containers,
     mappings,
@@ -358,8 +359,10 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
     if type(left) is Varying or type(right) is Varying:
         return versions.binary(m, name, left, right, place)
-    if isinstance(left, (Tensor, Array)) or isinstance(right, (Tensor, Array)):
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
         return tensors.operator(m, name, left, right, place)
+    if isinstance(left, Array) or isinstance(right, Array):
+        return arrays.operator(m, name, left, right, place)
     if name == "Add" and _is_sequence(left) and _is_sequence(right):
         both = sequences.concatenate(sequences.iterate(m, left, place), sequences.iterate(m, right, place))
         return m.new_list(place, both) if isinstance(left, List) else both

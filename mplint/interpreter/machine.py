@@ -45,6 +45,7 @@ from mplint.interpreter.values import (
     Candidate,
     Choice,
     Const,
+    Dataset,
     Dict,
     Entries,
     Function,
@@ -650,6 +651,8 @@ class Machine:
                     stack.extend(held for _, held in here.keywords)
                 case Bound():
                     stack.append(here.receiver)
+                case Dataset():
+                    stack.append(here.element)
                 case _:
                     pass
 
@@ -710,7 +713,7 @@ class Machine:
 
 _TELLING: Final = frozenset({PolicySet, LayerMade, LayerCalled})
 _HANDLERS: Final = expressions.HANDLERS
-_HOLDING: Final = frozenset({Choice, Tuple, List, Dict, Partial, Bound})
+_HOLDING: Final = frozenset({Choice, Tuple, List, Dict, Partial, Bound, Dataset})
 """The kinds of values that hold others."""
 _OF_ANY_POLICY: Final = (
     EnvironmentSet,

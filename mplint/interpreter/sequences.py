@@ -17,6 +17,7 @@ from mplint.interpreter.values import (
     Choice,
     Class,
     Const,
+    Dataset,
     Dict,
     Entries,
     Fields,
@@ -274,6 +275,8 @@ def iterate(m: Machine, value: Value, place: Place, want: int | None = None, *, 
             return Tuple((part,) * want) if want else Tuple((), part)
         case Array():
             return Tuple((), value)
+        case Dataset(element=element):
+            return Tuple((), element)
         case Class() if is_enum(value):
             return members(m, value)
         case Instance():

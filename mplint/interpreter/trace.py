@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.values import Address, Api, Instance, Place, Policy, Scaling, Tensor, Value, immutable
+from mplint.interpreter.values import Address, Api, Instance, Made, Place, Policy, Scaling, Tensor, Value, immutable
 from mplint.keras_api import Copy, Use
 
 if TYPE_CHECKING:
@@ -247,6 +247,34 @@ class Computed:
 
 
 @immutable()
+class Piped:
+    """`map` of a `tf.data` pipeline was called at `place`; `element` is what its function gives for each element."""
+
+    place: Place
+    context: Context
+    element: Value
+
+
+@immutable()
+class Fed:
+    """Data in half precision, tensors or arrays, were given at `place` to `model`; to a dataset, where that is None."""
+
+    place: Place
+    context: Context
+    model: Instance | None
+    inputs: Value
+    targets: Value
+
+
+@immutable()
+class Counted:
+    """Whole numbers were made one after the other (`tf.range`): `made` says how, `stop` where they end, if known."""
+
+    made: Made
+    stop: int | None
+
+
+@immutable()
 class DTypeTaken:
     """The attribute `name` of a dtype was asked for, of a tensor of Keras 3 whose dtype is a string and has none."""
 
@@ -334,6 +362,9 @@ Event = (
     | GradientsApplied
     | Reported
     | Computed
+    | Counted
+    | Fed
+    | Piped
     | DTypeTaken
     | Applied
     | Ran

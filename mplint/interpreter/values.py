@@ -590,10 +590,22 @@ class Tensor(Value):
 
 @immutable()
 class Array(Value):
-    """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known."""
+    """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known.
+
+    `rounded` is the call that made half precision of it, and `computed` an operation that it went through in that.
+    """
 
     dtype: str | None = None
     scalar: bool | None = None
+    rounded: Place | None = None
+    computed: Place | None = None
+
+
+@immutable()
+class Dataset(Value):
+    """A `tf.data.Dataset`, by what one of its elements holds."""
+
+    element: Value
 
 
 def is_member(value: object) -> TypeGuard[Instance]:

@@ -63,6 +63,7 @@ from mplint.keras_api.policies import (
     own_dtype,
     policy_dtype,
 )
+from mplint.keras_api.preprocessing import loses_in_half, prepares_data
 from mplint.keras_api.retired import (
     GONE_SINCE,
     LOSS_SCALES,
@@ -136,6 +137,7 @@ __all__ = [
     "layer_of_function",
     "layer_output_dtype",
     "layer_result",
+    "loses_in_half",
     "method_parameters",
     "methods",
     "names",
@@ -147,6 +149,7 @@ __all__ = [
     "parameters",
     "policy_dtype",
     "policy_follows",
+    "prepares_data",
     "python",
     "removed_from_tensorflow",
     "retired",

@@ -31,6 +31,7 @@ from mplint.interpreter.keras import (
     losses,
     models,
     optimizers,
+    pipelines,
     policies,
     strategies,
     surgery,
@@ -51,6 +52,7 @@ from mplint.interpreter.values import (
     Candidate,
     Class,
     Const,
+    Dataset,
     Dict,
     DType,
     Function,
@@ -110,7 +112,9 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
         return python.math_call(last, arguments)
     kind = keras_api.kind(path)
     if kind is None:
-        return arrays.call(m, path, arguments) if head in ("numpy", "np") else _foreign(m, callee, arguments, place)
+        return (
+            arrays.call(m, path, arguments, place) if head in ("numpy", "np") else _foreign(m, callee, arguments, place)
+        )
     match kind:
         case Kind.LAYER | Kind.WRAPPER | Kind.CELL | Kind.MODEL:
             return calling.make(m, callee, arguments, place)
@@ -289,6 +293,7 @@ _SETTINGS: Final[dict[str, Callable[[Machine, Api, Arguments, Place], Value]]] =
 """What depends on the copy of Keras that it was written from."""
 _HANDLERS: Final[dict[str, standard.Handler]] = {
     **standard.HANDLERS,
+    **pipelines.HANDLERS,
     "builtins.abs": _absolute,
     strategies.CURRENT: strategies.current,
     "keras.backend.dtype": _dtype,
@@ -359,6 +364,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
             return _object_method(m, receiver, name, arguments, place)
         case Tensor():
             return tensors.method(m, receiver, name, arguments, place)
+        case Dataset():
+            return pipelines.method(m, receiver, name, arguments, place)
         case Policy() | DType():
             return UNKNOWN
         case Function():
@@ -375,6 +382,10 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
             return _member_method(m, list(receiver.candidates), name, arguments, place)
         case Unknown():
             found = _looked_up(receiver, arguments) if name == "get" else None
+            if name == "astype":
+                found = arrays.of_unknown(m, receiver, arguments, place)
+            elif found is None:
+                found = pipelines.of_unknown(m, name, arguments, place)
             if found is not None:
                 return found
             result = unseen(m, derived("attribute", receiver, name), arguments)
@@ -452,6 +463,7 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             m.record(Kept(receiver))
         if name in training.RUNS:
             chains.feed_data(m, receiver, arguments)
+            pipelines.feed(m, receiver, arguments, place)
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)
         return predicted((receiver,)) if name in training.PREDICTS else UNKNOWN

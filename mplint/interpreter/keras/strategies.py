@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import containers
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.trace import ScopeEntered, ScopeLeft
-from mplint.interpreter.values import UNKNOWN, Api, Instance, Place, Symbol, Unknown, Value
+from mplint.interpreter.values import UNKNOWN, Api, Dataset, Instance, Place, Symbol, Unknown, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -61,7 +61,8 @@ def method(m: Machine, strategy: Instance, name: str, arguments: Arguments, plac
     if name in _RUNS:
         return _run(m, arguments, place)
     unseen(m, UNKNOWN, arguments)
-    return UNKNOWN
+    given = arguments.get("dataset", 0) if name == "experimental_distribute_dataset" else None
+    return given if isinstance(given, Dataset) else UNKNOWN
 
 
 def _run(m: Machine, arguments: Arguments, place: Place) -> Value:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import chains
 from mplint.interpreter.keras.names import dtype_named
-from mplint.interpreter.trace import Computed, DTypeTaken, Settled
+from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Settled
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
@@ -47,6 +46,8 @@ _CASTS: Final = frozenset(
     {"tensorflow.cast", "keras.ops.cast", "keras.backend.cast", "tensorflow.dtypes.cast", "tensorflow.saturate_cast",
      "tensorflow.dtypes.saturate_cast", "keras.ops.convert_to_tensor", "tensorflow.convert_to_tensor"}
 )  # fmt: skip
+COUNTS: Final = frozenset({"tensorflow.range", "keras.ops.arange", "keras.backend.arange"})
+"""Functions that make whole numbers one after the other."""
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
 _MOST_PARTS: Final = 64
@@ -149,11 +150,8 @@ def _settle(m: Machine, value: Tensor) -> None:
 
 
 def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
-    """`left <op> right` where a tensor or array takes part."""
+    """`left <op> right` where a tensor takes part."""
     tensors = [value for value in (left, right) if isinstance(value, Tensor)]
-    if not tensors:
-        computed = chains.carried(m, (left, right))
-        return computed if computed.symbol is not None else Array(None)
     meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
@@ -331,6 +329,8 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         softmax = softmax_of_all(tensors)
     m.trace.tensors.count(place, not (found is None or isinstance(found, keras_api.Clash)))
     template = Tensor(None, made, symbolic, softmax)
+    if path in COUNTS:
+        m.record(Counted(made, _last_number(bound)))
     _note(m, made, tuple(bound.items()), found, Tensor(made.computed_in, made, symbolic, softmax))
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
@@ -338,6 +338,13 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         count = _parts(m, bound)
         return Tuple((part,) * count) if count is not None else Tuple((), part)
     return structured(m, None if isinstance(found, keras_api.Clash) else found, template, place)
+
+
+def _last_number(bound: Mapping[str, Value]) -> int | None:
+    """Where the numbers of a range end."""
+    stop = bound.get("limit", bound.get("stop", NONE))
+    last = bound.get("start") if stop == NONE else stop
+    return int(last.value) if isinstance(last, Const) and isinstance(last.value, (int, float)) else None
 
 
 def softmax_of_all(tensors: Sequence[Tensor]) -> Made | None:

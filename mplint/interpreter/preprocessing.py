@@ -1,0 +1,40 @@
+"""Layers that prepare data in half precision, inside a model or in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mplint import keras_api
+from mplint.interpreter.trace import LayerCalled
+from mplint.interpreter.values import HALF, Api, Tensor, alternatives
+from mplint.interpreter.world import Layer, World
+
+
+def half_preprocessing(world: World) -> Iterator[Layer]:
+    """The layers that compute something of the data in half precision, and lose some of it."""
+    seen = set()
+    for event in world.trace.events:
+        if not isinstance(event, LayerCalled) or event.layer in seen or not isinstance(event.layer.cls, Api):
+            continue
+        if not keras_api.loses_in_half(event.layer.cls.path, world.generation):
+            continue
+        layer = world.layer(event.layer)
+        if layer is not None and layer.computes_in in HALF and not layer.hidden and is_data(event.inputs):
+            seen.add(event.layer)
+            yield layer
+
+
+def is_data(tensors: Iterable[Tensor]) -> bool:
+    """Whether nothing that learns stands between the data and these tensors, as far as they can be followed."""
+    stack, seen = [way for tensor in tensors for way in alternatives(tensor)], set[int]()
+    while stack:
+        made = stack.pop().made
+        if id(made) in seen:
+            continue
+        seen.add(id(made))
+        if made.kind == "variable":
+            return False
+        if made.kind == "layer" and not keras_api.prepares_data(made.by) and keras_api.has_variables(made.by):
+            return False
+        stack += [way for operand in made.operands for way in alternatives(operand)]
+    return True
