@@ -16,6 +16,7 @@ from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
+from mplint.codemods.matching import Matched
 from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
@@ -45,6 +46,7 @@ from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.loops import Loops
+from mplint.interpreter.mismatches import Mismatch, mismatches
 from mplint.interpreter.outdated import (
     OptimizerUse,
     attributes_of_text,
@@ -139,7 +141,9 @@ __all__ = [
     "Layer",
     "LeftToKeras3",
     "Loops",
+    "Matched",
     "Minimized",
+    "Mismatch",
     "Model",
     "NameOfOther",
     "NameOfToday",
@@ -185,6 +189,7 @@ __all__ = [
     "half_options",
     "in_vain",
     "is_deprecated",
+    "mismatches",
     "nearest_policy",
     "old_arguments",
     "old_names",
