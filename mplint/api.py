@@ -18,6 +18,7 @@ from mplint.codemods.feeding import KeepFloat32
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
 from mplint.codemods.integers import KeepIntegers
+from mplint.codemods.matching import Matched
 from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
@@ -50,6 +51,7 @@ from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.integers import Integers, Rounded
 from mplint.interpreter.loops import Loops
+from mplint.interpreter.mismatches import Mismatch, mismatches
 from mplint.interpreter.outdated import (
     OptimizerUse,
     attributes_of_text,
@@ -150,7 +152,9 @@ __all__ = [
     "Layer",
     "LeftToKeras3",
     "Loops",
+    "Matched",
     "Minimized",
+    "Mismatch",
     "Model",
     "NameOfOther",
     "NameOfToday",
@@ -198,6 +202,7 @@ __all__ = [
     "half_preprocessing",
     "in_vain",
     "is_deprecated",
+    "mismatches",
     "nearest_policy",
     "old_arguments",
     "old_names",

@@ -244,6 +244,8 @@ class Computed:
     by: str
     arguments: tuple[tuple[str, Value], ...]
     result: Tensor | None
+    operands: tuple[Tensor, ...] = ()
+    """The tensors among the arguments, those in lists too, as they were then."""
 
 
 @immutable()

@@ -54,7 +54,7 @@ class Clash:
 
 Outcome: TypeAlias = "str | tuple[str, ...] | Clash | None"
 
-_RAISES, _UNKNOWN = "!", "."
+_RAISES, _UNKNOWN, _TRUTH = "!", ".", "?"
 _OF_LAYOUT = frozenset({"data_format", "dilation_rate", "dilations", "padding", "strides"})
 """Arguments that say which elements a result is made of, and in which order they lie: never of which dtype."""
 _PYTHON = {"float": "pF", "int": "pI"}
@@ -220,8 +220,8 @@ class _Measured:
         if reference == _RAISES:
             return Clash(tuple(given))
         names = [reference] if isinstance(reference, str) else reference
-        folds = bool(self.entry.get("folds"))
-        results = [_folded(name, tuple(given), folds) for name in names]
+        folds, listed = bool(self.entry.get("folds")), bool(self.entry.get("listed"))
+        results = [_folded(name, tuple(given), folds, listed) for name in names]
         if None in results:
             return None
         if _RAISES in results:
@@ -242,12 +242,15 @@ def _literal(value: object) -> Operand | None:
 
 
 @lru_cache(maxsize=4096)
-def _folded(matrix: str, given: tuple[Operand | None, ...], folds: bool) -> str | None:
-    return _fold(section("operations", "matrices")[matrix], given, folds)
+def _folded(matrix: str, given: tuple[Operand | None, ...], folds: bool, listed: bool) -> str | None:
+    return _fold(section("operations", "matrices")[matrix], given, folds, listed)
 
 
-def _fold(matrix: str, given: Sequence[Operand | None], folds: bool) -> str | None:
-    """The letter for the operands taken one after the other; None where it is not known."""
+def _fold(matrix: str, given: Sequence[Operand | None], folds: bool, listed: bool) -> str | None:
+    """The letter for the operands taken one after the other; None where it is not known.
+
+    Of `listed` ones each has the part of any other.
+    """
     atoms: list[str] = section("operations", "atoms")
     if not given:
         return matrix if len(matrix) == 1 and matrix != _UNKNOWN else None
@@ -261,13 +264,27 @@ def _fold(matrix: str, given: Sequence[Operand | None], folds: bool) -> str | No
         if len(given) == 1 and any(len(way) > 1 for way in ways):
             return _common({_cell(matrix, atom, atom) for atom in ways[0]})
     if len(ways) > 2 and not folds:
-        return None
-    letter = _common({_cell(matrix, first, second) for first in ways[0] for second in ways[1]})
+        return _RAISES if listed and _are_refused(matrix, ways) else None
+    letter = _common({_cell(matrix, first, second) for first in _likely(ways, 0) for second in _likely(ways, 1)})
     for way in ways[2:]:
         if letter is None or letter == _RAISES or letter not in atoms:
             return letter if letter == _RAISES else None
         letter = _common({_cell(matrix, letter, atom) for atom in way})
     return letter
+
+
+def _are_refused(matrix: str, ways: Sequence[list[str]]) -> bool:
+    """Whether two of several operands, whose dtypes are known, do not go together."""
+    known = [way[0] for way in ways if len(way) == 1]
+    return any(
+        _cell(matrix, first, second) == _RAISES for index, first in enumerate(known) for second in known[index + 1 :]
+    )
+
+
+def _likely(ways: Sequence[list[str]], index: int) -> list[str]:
+    """What one of two operands may be: of one that may be anything beside a number of its own kind, no truth value."""
+    own, other = ways[index], ways[1 - index]
+    return [atom for atom in own if atom != _TRUTH] if len(own) > 2 and _TRUTH not in other else own
 
 
 def _cell(matrix: str, first: str, second: str) -> str:

@@ -207,6 +207,14 @@ def read_variable(m: Machine, value: Value) -> Value:
     return value
 
 
+def lends_cast(m: Machine, policy: Policy) -> bool:
+    """Whether other layers read the variables of a layer of `policy` in their own compute dtype.
+
+    Keras 2 only casts those of mixed policies.
+    """
+    return m.generation == "3" or policy.name is None or policy.name.startswith("mixed_")
+
+
 def library_call(
     m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place, scope: str | None = None
 ) -> Value:

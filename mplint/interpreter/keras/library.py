@@ -49,6 +49,7 @@ from mplint.interpreter.values import (
     UNKNOWN,
     Api,
     Array,
+    Bound,
     Candidate,
     Class,
     Const,
@@ -259,24 +260,29 @@ def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
     given = bound.get("initial_value")
     if dtype is None and given is not None and wanted in (None, NONE):
-        dtype = _converted(given)
+        dtype = tensors.converted(m, given)
     m.record(VariableMade(place, dtype))
     return Tensor(dtype, Made("variable", place, m.context, by="tensorflow.Variable"), False)
 
 
-def _converted(value: Value) -> str | None:
-    """The dtype of the tensor that TensorFlow makes of a value."""
-    match value:
-        case Tensor(dtype=dtype) | Array(dtype=dtype):
-            return dtype
-        case Const(value=bool()):
-            return "bool"
-        case Const(value=int()):
-            return "int32"
-        case Const(value=float()):
-            return "float32"
-        case _:
-            return None
+def _variable_of_keras(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`keras.Variable(…)`: a layer that has it as an attribute reads it in its compute dtype, unless told otherwise."""
+    bound = bind(m, "keras.Variable", arguments)
+    wanted, given = bound.get("dtype"), bound.get("initializer")
+    dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
+    if wanted in (None, NONE) and given is not None:
+        made = isinstance(given, (Instance, Function, Bound)) or type(getattr(given, "value", None)) is str
+        dtype = tensors.dtype_of(m, policies.floatx(m)) if made else tensors.converted(m, given)
+    m.record(VariableMade(place, dtype))
+    casts = bound.get("autocast", NONE) != FALSE
+    return Tensor(dtype, Made("variable", place, m.context, by="keras.Variable"), False, None, casts)
+
+
+def _initialised(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """What an initializer gives for a shape."""
+    wanted = arguments.get("dtype", 1)
+    dtype = tensors.dtype_of(m, policies.floatx(m) if wanted in (None, NONE) else wanted or UNKNOWN)
+    return Tensor(dtype, Made("operation", place, m.context, by="initializer", computed_in=dtype), False)
 
 
 def _as_dtype(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -314,6 +320,7 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "tensorflow.autograph.experimental.do_not_convert": standard.pass_on,
     "tensorflow.recompute_grad": standard.pass_on,
     "tensorflow.Variable": _variable,
+    "keras.Variable": _variable_of_keras,
     "tensorflow.dtypes.as_dtype": _as_dtype,
     "tensorflow.identity": standard.identity,
     "tensorflow.stop_gradient": standard.identity,
@@ -340,6 +347,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
     known = standard.METHODS.get(callee.cls) if isinstance(callee.cls, Api) else None
     if known is not None:
         return known(m, callee, "__call__", arguments, place)
+    if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) is Kind.INITIALIZER:
+        return _initialised(m, arguments, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
         return losses.call(m, callee, arguments, place)
     for value in arguments.values():
@@ -508,5 +517,6 @@ def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, p
     if dtype is None and (wanted is None or wanted == NONE):
         dtype = variable_dtype(policy.name)
     casts = bound.get("autocast", NONE) != FALSE and bound.get("experimental_autocast", NONE) != FALSE
+    casts = casts and layers.lends_cast(m, policy)
     m.record(VariableMade(place, dtype))
     return Tensor(dtype, Made("variable", place, m.context, by="add_weight", layer=layer), False, None, casts)

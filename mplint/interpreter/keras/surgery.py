@@ -89,7 +89,7 @@ def _weights(m: Machine, layer: Instance, info: LayerInfo) -> Value:
     Keras 2 leaves those of an Embedding as they are.
     """
     made = Made("variable", info.place, m.context, by="add_weight", layer=layer)
-    casts = m.generation == "3" or info.base != "keras.layers.Embedding"
+    casts = m.generation == "3" or (info.base != "keras.layers.Embedding" and layers.lends_cast(m, info.policy))
     return layers.read_variable(m, Tensor(variable_dtype(info.policy.name), made, False, None, casts))
 
 

@@ -125,7 +125,7 @@ def _cast_to(m: Machine, result: Tensor, value: Value) -> Tensor:
     """The tensor `result`, which is `value` in another dtype."""
     made = result.made
     if made.place is not None and (result.dtype in HALF or (isinstance(value, Tensor) and value.dtype in HALF)):
-        m.record(Computed(made.place, m.context, made.by, (("x", value),), result))
+        m.record(Computed(made.place, m.context, made.by, (("x", value),), result, made.operands))
     return result
 
 
@@ -139,7 +139,18 @@ def _note(
         or isinstance(found, keras_api.Clash)
     ):
         raises = isinstance(found, keras_api.Clash)
-        m.record(Computed(made.place, m.context, made.by, arguments, None if raises else result))
+        m.record(Computed(made.place, m.context, made.by, arguments, None if raises else result, made.operands))
+
+
+def _meant(m: Machine, found: keras_api.Outcome, tensors: list[Tensor], symbolic: bool | None) -> str | None:
+    """The dtype that an operation was meant to give which raises because half precision meets float32: the half one.
+
+    What a KerasTensor of Keras 3 is refused by has another reason to raise.
+    """
+    if not isinstance(found, keras_api.Clash) or (m.generation == "3" and symbolic is not False):
+        return None
+    halves = {tensor.dtype for tensor in tensors if tensor.dtype in HALF}
+    return halves.pop() if len(halves) == 1 and any(tensor.dtype == "float32" for tensor in tensors) else None
 
 
 def _settle(m: Machine, value: Tensor) -> None:
@@ -156,7 +167,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
     found = measured(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
-    dtype = found if isinstance(found, str) else None
+    dtype = found if isinstance(found, str) else _meant(m, found, tensors, symbolic)
     others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
     reflected = "r" if symbol in _REFLECTED and not isinstance(left, Tensor) else ""
     made = Made(
@@ -285,9 +296,27 @@ def _operand(m: Machine, value: Value) -> keras_api.Operand | None:
             items = value if isinstance(value, Tuple) else m.items(value)
             if items.rest is None and items.items:
                 found = [_operand(m, item) for item in items.items]
-                known = [item for item in found if item is not None]
-                return keras_api.sequence(tuple(known)) if len(known) == len(found) else None
+                return keras_api.sequence(found) if any(item is not None for item in found) else None
             return None
+        case _:
+            return None
+
+
+def converted(m: Machine, value: Value) -> str | None:
+    """The dtype of the tensor that is made of a value where none is asked for."""
+    match value:
+        case Tensor(dtype=dtype) | Array(dtype=dtype):
+            return dtype
+        case Const(value=bool()):
+            return "bool"
+        case Const(value=int()):
+            return "int32"
+        case Const(value=float()):
+            return "float32"
+        case Tuple() | List():
+            items = value if isinstance(value, Tuple) else m.items(value)
+            found = {converted(m, item) for item in items.items} if items.rest is None else set()
+            return found.pop() if len(found) == 1 else "float32" if found == {"int32", "float32"} else None
         case _:
             return None
 
@@ -300,17 +329,17 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         if not given:
             return UNKNOWN
         if wanted is None or wanted == NONE:
-            return (
-                given[0]
-                if isinstance(given[0], Tensor)
-                else Tensor(None, Made("cast", place, m.context, by=path), False)
-            )
+            if isinstance(given[0], Tensor):
+                return given[0]
+            return Tensor(converted(m, given[0]), Made("cast", place, m.context, by=path), False)
         return cast(m, given[0], dtype_of(m, wanted), place, path)
     tensors = [part for value in bound.values() for part in m.parts(value) if isinstance(part, Tensor)]
     meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
     found = measured(m, path, bound, symbolic)
-    computed = found[0] if isinstance(found, tuple) and found else found
+    clashes = isinstance(found, keras_api.Clash)
+    gives = _meant(m, found, tensors, symbolic) if isinstance(found, keras_api.Clash) else found
+    computed = gives[0] if isinstance(gives, tuple) and gives else gives
     made = Made(
         "operation",
         place,
@@ -327,17 +356,17 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         softmax = tensors[0].softmax
     elif keras_api.joins(path, m.generation):
         softmax = softmax_of_all(tensors)
-    m.trace.tensors.count(place, not (found is None or isinstance(found, keras_api.Clash)))
+    m.trace.tensors.count(place, not (found is None or clashes))
     template = Tensor(None, made, symbolic, softmax)
     if path in COUNTS:
         m.record(Counted(made, _last_number(bound)))
     _note(m, made, tuple(bound.items()), found, Tensor(made.computed_in, made, symbolic, softmax))
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
-        part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
+        part = Tensor(gives if isinstance(gives, str) else None, made, symbolic, softmax)
         count = _parts(m, bound)
         return Tuple((part,) * count) if count is not None else Tuple((), part)
-    return structured(m, None if isinstance(found, keras_api.Clash) else found, template, place)
+    return structured(m, gives, template, place)
 
 
 def _last_number(bound: Mapping[str, Value]) -> int | None:
