@@ -236,7 +236,7 @@ class Computed:
 
     `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
     operator is given `left` and `right`, a cast `x`.  `result` is the tensor that comes out, the first of several, and
-    None where it raises for operands of these dtypes.
+    None where it raises for operands of these dtypes.  `inside` is the layer or model in whose `call` that is.
     """
 
     place: Place
@@ -244,6 +244,7 @@ class Computed:
     by: str
     arguments: tuple[tuple[str, Value], ...]
     result: Tensor | None
+    inside: Instance | None
 
 
 @immutable()

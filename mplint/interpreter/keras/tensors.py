@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
+from mplint.interpreter import scalars
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import chains
 from mplint.interpreter.keras.names import dtype_named
@@ -31,6 +33,7 @@ from mplint.interpreter.values import (
     List,
     Made,
     Place,
+    Symbol,
     Tensor,
     Tuple,
     Unknown,
@@ -106,7 +109,9 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
         case Tensor():
             if dtype in WIDE:
                 _settle(m, value)
-            made = Made("cast", place, m.context, by=by, operands=(value,), computed_in=dtype)
+            made = Made(
+                "cast", place, m.context, by=by, operands=(value,), computed_in=dtype, arguments=(("x", value),)
+            )
             return _cast_to(m, Tensor(dtype, made, value.symbolic, value.softmax), value)
         case Choice():
             return choice([cast(m, option, dtype, place, by) for option in value.options])
@@ -117,20 +122,19 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
                         _settle(m, part)
             return UNKNOWN
         case _:
-            return _cast_to(m, Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype), False), value)
+            made = Made("cast", place, m.context, by=by, computed_in=dtype, arguments=(("x", value),))
+            return _cast_to(m, Tensor(dtype, made, False), value)
 
 
 def _cast_to(m: Machine, result: Tensor, value: Value) -> Tensor:
     """The tensor `result`, which is `value` in another dtype."""
     made = result.made
     if made.place is not None and (result.dtype in HALF or (isinstance(value, Tensor) and value.dtype in HALF)):
-        m.record(Computed(made.place, m.context, made.by, (("x", value),), result))
+        m.record(Computed(made.place, m.context, made.by, made.arguments, result, m.caller))
     return result
 
 
-def _note(
-    m: Machine, made: Made, arguments: tuple[tuple[str, Value], ...], found: keras_api.Outcome, result: Tensor
-) -> None:
+def _note(m: Machine, made: Made, found: keras_api.Outcome, result: Tensor) -> None:
     """Record an operation of which half precision is a part."""
     if made.place is not None and (
         result.dtype in HALF
@@ -138,7 +142,7 @@ def _note(
         or isinstance(found, keras_api.Clash)
     ):
         raises = isinstance(found, keras_api.Clash)
-        m.record(Computed(made.place, m.context, made.by, arguments, None if raises else result))
+        m.record(Computed(made.place, m.context, made.by, made.arguments, None if raises else result, m.caller))
 
 
 def _settle(m: Machine, value: Tensor) -> None:
@@ -153,12 +157,14 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     tensors = [value for value in (left, right) if isinstance(value, Tensor)]
     if not tensors:
         computed = chains.carried(m, (left, right))
-        return computed if computed.symbol is not None else Array(None)
+        return computed if computed.symbol is not None else scalars.operator(name, left, right)
     meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
     found = measured(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
+    if isinstance(found, keras_api.Clash):
+        dtype = _mended(m, f"operator.{symbol}", (("left", left), ("right", right)), symbolic)
     others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
     reflected = "r" if symbol in _REFLECTED and not isinstance(left, Tensor) else ""
     made = Made(
@@ -169,11 +175,38 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
         operands=tuple(tensors),
         computed_in=dtype,
         others=others,
+        arguments=(("left", left), ("right", right)),
     )
-    m.trace.tensors.count(place, dtype is not None)
+    m.trace.tensors.count(place, isinstance(found, str))
     result = Tensor(dtype, made, symbolic)
-    _note(m, made, (("left", left), ("right", right)), found, result)
+    _note(m, made, found, result)
     return result
+
+
+def _mended(
+    m: Machine, path: str, arguments: tuple[tuple[str, Value], ...], symbolic: bool | None
+) -> str | None:
+    """The dtype of what raises for its operands' dtypes, once those that are wider have been cast to the half one.
+
+    Nothing runs behind it before that is done; what would go wrong there then is told at once.
+    """
+    half = {part.dtype for _, value in arguments for part in m.parts(value) if isinstance(part, Tensor)} & HALF
+    if len(half) != 1:
+        return None
+    dtype = half.pop()
+
+    def narrowed(value: Value) -> Value:
+        if isinstance(value, Tensor) and value.dtype in WIDE:
+            return replace(value, dtype=dtype)
+        items = m.items(value) if isinstance(value, List) else value
+        return Tuple(tuple(map(narrowed, items.items)), items.rest) if isinstance(items, Tuple) else value
+
+    found = [narrowed(value) for _, value in arguments]
+    if path.startswith(_BY_SYMBOL):
+        result = outcome(m, path, found, symbolic)
+    else:
+        result = outcome(m, path, dict(zip([name for name, _ in arguments], found, strict=True)), symbolic)
+    return result if isinstance(result, str) else None
 
 
 def meet(m: Machine, tensors: list[Tensor], place: Place) -> None:
@@ -204,8 +237,16 @@ def _makers(m: Machine, made: Made) -> Iterator[Instance | Place]:
 def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
     """`-value`, `+value`, `~value`."""
     if not isinstance(value, Tensor):
-        return value
-    made = Made("operation", place, m.context, by=f"operator.{name}", operands=(value,), computed_in=value.dtype)
+        return scalars.unary(name, value) if isinstance(value, Array) else value
+    made = Made(
+        "operation",
+        place,
+        m.context,
+        by=f"operator.{name}",
+        operands=(value,),
+        computed_in=value.dtype,
+        arguments=(("x", value),),
+    )
     return Tensor(value.dtype, made, value.symbolic, value.softmax if name == "Plus" else None)
 
 
@@ -283,6 +324,10 @@ def _operand(m: Machine, value: Value) -> keras_api.Operand | None:
             return keras_api.python("int")
         case Const(value=float()):
             return keras_api.python("float")
+        case Unknown(symbol=Symbol() as symbol) if scalars.is_number(symbol):
+            return keras_api.python("number")
+        case Unknown(symbol=Symbol() as symbol) if scalars.is_computed(symbol):
+            return keras_api.NUMERIC
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
             if items.rest is None and items.items:
@@ -312,7 +357,10 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
     meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
     found = measured(m, path, bound, symbolic)
+    arguments = tuple(bound.items())
     computed = found[0] if isinstance(found, tuple) and found else found
+    if isinstance(found, keras_api.Clash):
+        computed = _mended(m, path, arguments, symbolic)
     made = Made(
         "operation",
         place,
@@ -321,6 +369,7 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         operands=tuple(tensors),
         computed_in=computed if isinstance(computed, str) else None,
         others=tuple(value for value in bound.values() if isinstance(value, Unknown)),
+        arguments=arguments,
     )
     softmax: Made | None = None
     if keras_api.activation_of(path) == "softmax":
@@ -331,13 +380,13 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         softmax = softmax_of_all(tensors)
     m.trace.tensors.count(place, not (found is None or isinstance(found, keras_api.Clash)))
     template = Tensor(None, made, symbolic, softmax)
-    _note(m, made, tuple(bound.items()), found, Tensor(made.computed_in, made, symbolic, softmax))
+    _note(m, made, found, Tensor(made.computed_in, made, symbolic, softmax))
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
         part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
         count = _parts(m, bound)
         return Tuple((part,) * count) if count is not None else Tuple((), part)
-    return structured(m, None if isinstance(found, keras_api.Clash) else found, template, place)
+    return structured(m, made.computed_in if isinstance(found, keras_api.Clash) else found, template, place)
 
 
 def softmax_of_all(tensors: Sequence[Tensor]) -> Made | None:
@@ -378,7 +427,7 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
         case "dtype":
             return UNKNOWN if value.dtype is None else DType(value.dtype, _says_dtype_as_text(m, value))
         case "shape":
-            return UNKNOWN
+            return Unknown(Symbol(scalars.SHAPE, value.made.place or place))
         case "T":
             return part_of(m, value, place)
         case _:
@@ -413,7 +462,7 @@ def dtype_attribute(value: DType, name: str) -> Value:
         case "base_dtype" | "as_numpy_dtype" | "real_dtype":
             return value
         case "min" | "max":
-            return Array(value.name)
+            return scalars.limit(value.name, name)
         case _:
             return UNKNOWN
 
