@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from mplint.interpreter.concrete import NotKnown, fold
+from mplint.interpreter.folding import NotKnown, fold
 from mplint.interpreter.values import Array, Const, Symbol, Value
 from mplint.keras_api.precision import LIMITS
 

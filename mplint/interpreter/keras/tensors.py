@@ -183,9 +183,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     return result
 
 
-def _mended(
-    m: Machine, path: str, arguments: tuple[tuple[str, Value], ...], symbolic: bool | None
-) -> str | None:
+def _mended(m: Machine, path: str, arguments: tuple[tuple[str, Value], ...], symbolic: bool | None) -> str | None:
     """The dtype of what raises for its operands' dtypes, once those that are wider have been cast to the half one.
 
     Nothing runs behind it before that is done; what would go wrong there then is told at once.
