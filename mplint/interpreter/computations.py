@@ -1,4 +1,4 @@
-"""The operations of which half precision is a part: where they are, what they were given, who goes on with the result."""
+"""The operations of which half precision is a part: where they are, what they are given, who goes on from there."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def _of(module: str, names: Iterable[str], kind: Sensitivity) -> dict[str, Sensi
 
 
 _S = Sensitivity
-_KINDS: Final[dict[str, Sensitivity]] = {
+SENSITIVE: Final[dict[str, Sensitivity]] = {
     **_of("tensorflow.math", ("exp", "expm1", "sinh", "cosh"), _S.EXPONENTIAL),
     **_of("keras.ops", ("exp", "exp2", "expm1", "sinh", "cosh"), _S.EXPONENTIAL),
     "keras.backend.exp": _S.EXPONENTIAL,
@@ -102,11 +102,12 @@ _KINDS: Final[dict[str, Sensitivity]] = {
         _S.CROSS_ENTROPY,
     ),
 }  # fmt: skip
+"""By canonical name."""
 
 
 def sensitivity(path: str) -> Sensitivity | None:
     """Why the function or the operator at `path`, a canonical name, is better not computed in half precision."""
-    return _KINDS.get(path)
+    return SENSITIVE.get(path)
 
 
 ROOTS: Final = frozenset(
