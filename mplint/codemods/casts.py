@@ -49,13 +49,19 @@ def _caster(world: World, source: SourceFile, symbolic: bool, in_both: bool) -> 
     if symbolic:  # tf.cast does not take a KerasTensor in Keras 3
         layer = float32_activation(world, source)
         return (f"{layer}(", ")") if layer is not None else None
+    found = function(world, source, in_both)
+    return (f"{found[0]}(", f", {found[1]})") if found is not None else None
+
+
+def function(world: World, source: SourceFile, in_both: bool, symbolic: bool = False) -> tuple[str, str] | None:
+    """How the file writes the function that casts tensors, and float32; of KerasTensors where they are `symbolic`."""
     float32 = layout.quoted(source, "float32")
-    tensorflow = names.written(world, source, "tensorflow.cast")
+    tensorflow = names.written(world, source, "tensorflow.cast") if not (symbolic and world.generation == "3") else None
     if tensorflow is not None:
         module = tensorflow.rpartition(".")[0]
-        return f"{tensorflow}(", f", {module}.float32)" if module else f", {float32})"
+        return tensorflow, f"{module}.float32" if module else float32
     if in_both:
         return None
     path = "keras.ops.cast" if world.generation == "3" else "keras.backend.cast"
     keras = names.written(world, source, path)
-    return (f"{keras}(", f", {float32})") if keras is not None else None
+    return (keras, float32) if keras is not None else None

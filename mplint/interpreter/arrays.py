@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
+from mplint.interpreter import scalars
 from mplint.interpreter.keras import chains, tensors
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
     UNKNOWN,
+    Api,
     ApiMethod,
     Array,
     Bound,
     Const,
     DType,
+    Instance,
     List,
     Place,
     Tuple,
@@ -23,6 +27,7 @@ from mplint.interpreter.values import (
     Value,
     models_behind,
 )
+from mplint.keras_api.precision import LIMITS
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
@@ -62,8 +67,8 @@ def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value:
     """A call of one of NumPy's functions or types."""
     dtype = keras_api.dtype_name(path)
     if dtype is not None:
-        given = arguments.args[0] if arguments.args else None
-        return cast(given, dtype, place) if isinstance(given, Array) else Array(dtype, True)
+        given = arguments.args[0] if len(arguments.args) == 1 and arguments.sure else None
+        return cast(given, dtype, place) if isinstance(given, Array) else scalars.scalar(dtype, given)
     for value in arguments.values():
         m.escape(value)
     name = path.rpartition(".")[2]
@@ -71,17 +76,18 @@ def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value:
         named = tensors.dtype_of(m, arguments.args[0]) if arguments.args else None
         return DType(named) if named is not None else UNKNOWN
     if name in _OF_NUMBERS and arguments.sure and all(isinstance(value, Const) for value in arguments.values()):
-        return Array("float64", True)
+        return Array("float64", True, scalars.computed(name, arguments.values()))
     computed = chains.carried(m, arguments.values())
     if computed.symbol is not None:
         return computed
     given = arguments.args[0] if arguments.args else None
     if name in _MAKERS:
         wanted = arguments.get("dtype", _MAKERS[name])
+        filled = _filled(name, arguments)
         if wanted is not None:
-            return cast(given, tensors.dtype_of(m, wanted), place)
-        if name in _DOUBLE:
-            return Array("float64", False)
+            return replace(cast(given, tensors.dtype_of(m, wanted), place), number=filled)
+        if name in _DOUBLE or (filled is not None and isinstance(arguments.get("fill_value", 1), Const)):
+            return Array("float64", False, filled)
     if name in _MOVERS and given is not None:
         return _together(m, _arrays(m, given))
     if name in _COMPUTERS:
@@ -89,6 +95,25 @@ def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value:
         found = _combined(m, arguments.args, place)
         return found if wanted is None else cast(found, tensors.dtype_of(m, wanted), place)
     return Array(None)
+
+
+def _filled(name: str, arguments: Arguments) -> float | None:
+    """The number that all elements of a new array are."""
+    if name in ("ones", "zeros"):
+        return float(name == "ones")
+    given = arguments.get("fill_value", 1) if name == "full" else None
+    return scalars.number(given) if given is not None else None
+
+
+def finfo(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`np.finfo(dtype)`: its limits."""
+    dtype = tensors.dtype_of(m, arguments.args[0]) if len(arguments.args) == 1 else None
+    if dtype not in LIMITS:
+        return UNKNOWN
+    made = Instance(m.allocate(place, "object"), Api("numpy.finfo"))
+    for name in ("min", "max", "eps", "tiny"):
+        m.put(made.address, name, scalars.limit(dtype, name))
+    return made
 
 
 def attribute(value: Array, name: str) -> Value:
@@ -113,7 +138,9 @@ def method(m: Machine, value: Array, name: str, arguments: Arguments, place: Pla
         return value
     if name in _COMPUTING:
         found = _combined(m, (value,), place)
-        return Array(found.dtype if found.dtype in FLOATS else None, None, found.rounded, found.computed)
+        return Array(
+            found.dtype if found.dtype in FLOATS else None, None, rounded=found.rounded, computed=found.computed
+        )
     return UNKNOWN
 
 
@@ -127,11 +154,12 @@ def of_unknown(m: Machine, value: Unknown, arguments: Arguments, place: Place) -
 def cast(value: Value | None, dtype: str | None, place: Place) -> Array:
     """`value` as an array of `dtype`."""
     before = value if isinstance(value, Array) else Array(None, False)
+    number = scalars.scalar(dtype, before).number if dtype is not None else None
     if dtype in HALF and before.dtype != dtype:
-        return Array(dtype, before.scalar, place)
+        return Array(dtype, before.scalar, number, place)
     if before.computed is None or before.dtype == "bfloat16":
-        return Array(dtype, before.scalar)
-    return Array(dtype, before.scalar, before.rounded, before.computed)  # it stays as wrong as it is
+        return Array(dtype, before.scalar, number)
+    return Array(dtype, before.scalar, number, before.rounded, before.computed)  # it stays as wrong as it is
 
 
 def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
@@ -142,7 +170,9 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     if name in _COMPARES:
         return Array("bool")
     found = _combined(m, (left, right), place)
-    return Array("float64") if name == "Divide" and _is_whole(found.dtype) else found
+    if name == "Divide" and _is_whole(found.dtype):
+        return Array("float64")
+    return replace(found, number=scalars.operator(name, left, right))
 
 
 def _combined(m: Machine, values: Iterable[Value], place: Place) -> Array:
@@ -152,7 +182,7 @@ def _combined(m: Machine, values: Iterable[Value], place: Place) -> Array:
     marked = next((part for part in given if isinstance(part, Array) and part.rounded is not None), None)
     if marked is None or (found.dtype not in HALF and marked.computed is None):
         return found
-    return Array(found.dtype, found.scalar, marked.rounded, marked.computed or place)
+    return Array(found.dtype, found.scalar, rounded=marked.rounded, computed=marked.computed or place)
 
 
 def _arrays(m: Machine, value: Value) -> list[Value]:
@@ -176,7 +206,7 @@ def _together(m: Machine, values: list[Value]) -> Array:
         if isinstance(value, Array):
             scalar = False if False in (scalar, value.scalar) else value.scalar if scalar is not False else scalar
             found = value if found.rounded is None else found
-    return Array(dtype if dtype not in _NUMBERS else None, scalar, found.rounded, found.computed)
+    return Array(dtype if dtype not in _NUMBERS else None, scalar, rounded=found.rounded, computed=found.computed)
 
 
 _NUMBERS: Final = frozenset({"a float", "an int"})

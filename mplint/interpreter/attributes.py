@@ -53,6 +53,7 @@ from mplint.keras_api import canonical
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_OF_DTYPES: Final = frozenset({"name", "as_numpy_dtype", "base_dtype", "min", "max"})
 _POLICY_SCALE: Final = Api(keras_api.POLICY_SCALE)
 
 
@@ -221,7 +222,7 @@ def _library(m: Machine, value: Api, name: str) -> Value:
 
 
 def _own(m: Machine, value: Api, name: str) -> Value:
-    dtype = tensors.dtype_of(m, value) if name in ("name", "as_numpy_dtype", "base_dtype") else None
+    dtype = tensors.dtype_of(m, value) if name in _OF_DTYPES else None
     if dtype is not None:
         return tensors.dtype_attribute(DType(dtype), name)
     spelled = f"{value.spelled or value.path}.{name}"

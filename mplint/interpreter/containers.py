@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mplint.interpreter import candidates, mappings, namespaces, sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.concrete import NotKnown, abstract, concrete
+from mplint.interpreter.concrete import abstract, concrete
+from mplint.interpreter.folding import NotKnown
 from mplint.interpreter.merging import merge_entries
 from mplint.interpreter.values import (
     NONE,

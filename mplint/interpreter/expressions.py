@@ -33,9 +33,10 @@ from mplint.interpreter.classes import (
     tuple_fields,
 )
 from mplint.interpreter.code import target_names
-from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete, fold
+from mplint.interpreter.concrete import MAX_TEXT, concrete
 from mplint.interpreter.conditions import bind_narrowed, condition, decisive, truth
 from mplint.interpreter.configuration import absl, environment
+from mplint.interpreter.folding import NotKnown, fold
 from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import tensors
 from mplint.interpreter.keras.names import is_callable, is_known, is_object

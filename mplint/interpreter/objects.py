@@ -198,6 +198,8 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
     elif mappings.derives_from_dict(cls):
         m.put_entries(instance.address, Entries())
     method = class_attribute(m, cls, "__init__")
+    if place.node is not cls.code.node:  # where nothing makes one, the class itself is the place
+        m.program.makings.note(cls, arguments)
     if method is not None:
         m.call(Bound(instance, method), arguments, place)
     elif base is not None:

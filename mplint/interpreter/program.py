@@ -15,6 +15,7 @@ from mplint.interpreter.code import ClassCode, Code, FunctionCode
 from mplint.interpreter.configuration import files
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import branches_of, computed
+from mplint.interpreter.makings import Makings
 from mplint.interpreter.memo import Memo
 from mplint.interpreter.modules import Shelf
 from mplint.interpreter.values import (
@@ -56,6 +57,8 @@ class Program:
         """The parameters with a default that some call of their function has given a value."""
         self.roots: set[cst.CSTNode] = set()
         """Functions that are run on their own, since nothing in the program entered them."""
+        self.makings = Makings()
+        """With what the classes of the program are called."""
         self.looked_up: dict[Path, set[tuple[str, str | None]]] = {}
         """Modules out of which something is taken by a name that is not known: the generations and policies then."""
         self.parts: set[Address] = set()

@@ -24,8 +24,9 @@ from mplint.interpreter import (
 )
 from mplint.interpreter.calls import Arguments, each
 from mplint.interpreter.classes import MADE_TUPLE, class_attribute, is_open, library_bases, method_of, tuple_fields
-from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete
+from mplint.interpreter.concrete import MAX_TEXT, concrete
 from mplint.interpreter.conditions import truth
+from mplint.interpreter.folding import NotKnown
 from mplint.interpreter.keras.info import is_subclass
 from mplint.interpreter.keras.names import is_callable
 from mplint.interpreter.state import is_attribute

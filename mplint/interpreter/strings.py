@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import candidates, sequences, versions
-from mplint.interpreter.concrete import MAX_TEXT, NotKnown, abstract, concrete
+from mplint.interpreter.concrete import MAX_TEXT, abstract, concrete
+from mplint.interpreter.folding import NotKnown
 from mplint.interpreter.values import UNKNOWN, Const, Place, Symbol, Unknown, Value, derived
 
 if TYPE_CHECKING:

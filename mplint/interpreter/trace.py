@@ -236,7 +236,7 @@ class Computed:
 
     `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
     operator is given `left` and `right`, a cast `x`.  `result` is the tensor that comes out, the first of several, and
-    None where it raises for operands of these dtypes.
+    None where it raises for operands of these dtypes.  `inside` is the layer or model in whose `call` that is.
     """
 
     place: Place
@@ -246,6 +246,8 @@ class Computed:
     result: Tensor | None
     operands: tuple[Tensor, ...] = ()
     """The tensors among the arguments, those in lists too, as they were then."""
+    inside: Instance | None = None
+    """The layer, or object of the program's own, whose method computes."""
 
 
 @immutable()

@@ -485,10 +485,11 @@ class Made:
     `Scaling`.  `place` is the call or expression that made it; `layer` the layer (or model) that was called, or whose
     variable it is; `computed_in` the dtype of the computation.  What a model, or a composite (a layer of the program)
     gives was computed inside: its one operand is that result, and `given` what the layer was called on.  `others` are
-    operands of arithmetic that are no tensors, and what of the arguments of a function is not known.
+    operands of arithmetic that are no tensors, and what of the arguments of a function is not known; `arguments` are
+    all that an operation or a cast was given, by parameter: an operator is given `left` and `right`, a cast `x`.
     """
 
-    __slots__ = ("by", "computed_in", "context", "given", "kind", "layer", "operands", "others", "place")
+    __slots__ = ("arguments", "by", "computed_in", "context", "given", "kind", "layer", "operands", "others", "place")
 
     def __init__(
         self,
@@ -502,6 +503,7 @@ class Made:
         given: tuple[Tensor, ...] | None = None,
         computed_in: str | None = None,
         others: tuple[Value, ...] = (),
+        arguments: tuple[tuple[str, Value], ...] = (),
     ) -> None:
         self.kind = kind
         self.place = place
@@ -512,6 +514,7 @@ class Made:
         self.given = given
         self.computed_in = computed_in
         self.others = others
+        self.arguments = arguments
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -592,11 +595,13 @@ class Tensor(Value):
 class Array(Value):
     """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known.
 
-    `rounded` is the call that made half precision of it, and `computed` an operation that it went through in that.
+    `number` is the value of a scalar, and that of all elements of an array that is filled with one; `rounded` is the
+    call that made half precision of it, and `computed` an operation that it went through in that.
     """
 
     dtype: str | None = None
     scalar: bool | None = None
+    number: float | None = None
     rounded: Place | None = None
     computed: Place | None = None
 

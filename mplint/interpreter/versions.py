@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import cache, total_ordering
 from typing import TYPE_CHECKING, Final
 
-from mplint.interpreter.concrete import MAX_TEXT, NotKnown, concrete, fold
+from mplint.interpreter.concrete import MAX_TEXT, concrete
+from mplint.interpreter.folding import NotKnown, fold
 from mplint.interpreter.values import UNKNOWN, Const, List, Place, Symbol, Tuple, Unknown, Value, Varying, derived
 from mplint.keras_api import copy_of
 

@@ -37,6 +37,7 @@ from mplint.keras_api.names import (
     without_prefix,
 )
 from mplint.keras_api.operations import (
+    NUMERIC,
     Clash,
     Operand,
     Operation,
@@ -88,6 +89,7 @@ __all__ = [
     "GONE_SINCE",
     "LOSS_SCALES",
     "MISSING",
+    "NUMERIC",
     "OPAQUE",
     "OPTIONS",
     "POLICY_SCALE",

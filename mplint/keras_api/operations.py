@@ -14,9 +14,9 @@ from mplint.keras_api.table import section
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What stands in an operand's place, as far as dtypes go: made by `tensor`, `python`, `array` or `sequence`."""
+    """What stands in an operand's place, as far as dtypes go: made by one of the functions below."""
 
-    kind: Literal["tensor", "python", "array", "sequence"]
+    kind: Literal["tensor", "python", "array", "sequence", "numeric"]
     dtype: str | None = None
     scalar: bool | None = None
     items: tuple[Operand | None, ...] = ()
@@ -29,8 +29,8 @@ def tensor(dtype: str | None) -> Operand:
 
 
 @lru_cache(maxsize=64)
-def python(kind: Literal["bool", "int", "float"]) -> Operand:
-    """A Python number: it has no dtype of its own."""
+def python(kind: Literal["bool", "int", "float", "number"]) -> Operand:
+    """A Python number (`number`: an integer, or with a fraction): it has no dtype of its own."""
     return Operand("python", kind)
 
 
@@ -38,6 +38,10 @@ def python(kind: Literal["bool", "int", "float"]) -> Operand:
 def array(dtype: str | None, scalar: bool | None = None) -> Operand:
     """A NumPy array, or with `scalar` a NumPy scalar; None where it may be either."""
     return Operand("array", dtype, scalar)
+
+
+NUMERIC = Operand("numeric")
+"""What arithmetic gave: whatever it is, it is not boolean."""
 
 
 def sequence(items: Iterable[Operand | None]) -> Operand:
@@ -303,17 +307,21 @@ def _common(letters: set[str]) -> str | None:
 def _atoms_of(operand: Operand | None) -> list[str]:
     """The rows of a matrix that an operand may be: all where it is not known, none where its like was not tried."""
     atoms: list[str] = section("operations", "atoms")
+    letters = _codes()
+    if operand is NUMERIC:
+        return [atom for atom in atoms if atom != letters["bool"]]
     if operand is None or (operand.kind != "sequence" and operand.dtype is None):
         return atoms
-    letters = _codes()
     match operand.kind:
         case "tensor":
             found = [letters.get(operand.dtype or "")]
         case "python":
-            found = [_PYTHON.get(operand.dtype or "")]
+            found = [*_PYTHON.values()] if operand.dtype == "number" else [_PYTHON.get(operand.dtype or "")]
         case "array":
             letter = letters.get(operand.dtype or "")
             prefixes = ("n", "s") if operand.scalar is None else ("s",) if operand.scalar else ("n",)
+            if operand.dtype == "float16":
+                prefixes = ("n",)  # whose scalars do as its arrays do
             found = [f"{prefix}{letter}" for prefix in prefixes]
         case "sequence":
             found = ["LF" if _all_floats(operand) else None]

@@ -328,6 +328,7 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "importlib_metadata.version": versions.version,
     "keras.version": versions.version_of_keras,
     **versions.PARSERS,
+    **dict.fromkeys(("numpy.finfo", "tensorflow.experimental.numpy.finfo", "jax.numpy.finfo"), arrays.finfo),
     "tensorflow.no_op": lambda m, arguments, place: NONE,
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
+from mplint.interpreter import scalars
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Settled
@@ -30,6 +32,7 @@ from mplint.interpreter.values import (
     List,
     Made,
     Place,
+    Symbol,
     Tensor,
     Tuple,
     Unknown,
@@ -107,7 +110,9 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
         case Tensor():
             if dtype in WIDE:
                 _settle(m, value)
-            made = Made("cast", place, m.context, by=by, operands=(value,), computed_in=dtype)
+            made = Made(
+                "cast", place, m.context, by=by, operands=(value,), computed_in=dtype, arguments=(("x", value),)
+            )
             return _cast_to(m, Tensor(dtype, made, value.symbolic, value.softmax), value)
         case Choice():
             return choice([cast(m, option, dtype, place, by) for option in value.options])
@@ -118,20 +123,19 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
                         _settle(m, part)
             return UNKNOWN
         case _:
-            return _cast_to(m, Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype), False), value)
+            made = Made("cast", place, m.context, by=by, computed_in=dtype, arguments=(("x", value),))
+            return _cast_to(m, Tensor(dtype, made, False), value)
 
 
 def _cast_to(m: Machine, result: Tensor, value: Value) -> Tensor:
     """The tensor `result`, which is `value` in another dtype."""
     made = result.made
     if made.place is not None and (result.dtype in HALF or (isinstance(value, Tensor) and value.dtype in HALF)):
-        m.record(Computed(made.place, m.context, made.by, (("x", value),), result, made.operands))
+        m.record(Computed(made.place, m.context, made.by, made.arguments, result, made.operands, m.caller))
     return result
 
 
-def _note(
-    m: Machine, made: Made, arguments: tuple[tuple[str, Value], ...], found: keras_api.Outcome, result: Tensor
-) -> None:
+def _note(m: Machine, made: Made, found: keras_api.Outcome, result: Tensor) -> None:
     """Record an operation of which half precision is a part."""
     if made.place is not None and (
         result.dtype in HALF
@@ -139,18 +143,8 @@ def _note(
         or isinstance(found, keras_api.Clash)
     ):
         raises = isinstance(found, keras_api.Clash)
-        m.record(Computed(made.place, m.context, made.by, arguments, None if raises else result, made.operands))
-
-
-def _meant(m: Machine, found: keras_api.Outcome, tensors: list[Tensor], symbolic: bool | None) -> str | None:
-    """The dtype that an operation was meant to give which raises because half precision meets float32: the half one.
-
-    What a KerasTensor of Keras 3 is refused by has another reason to raise.
-    """
-    if not isinstance(found, keras_api.Clash) or (m.generation == "3" and symbolic is not False):
-        return None
-    halves = {tensor.dtype for tensor in tensors if tensor.dtype in HALF}
-    return halves.pop() if len(halves) == 1 and any(tensor.dtype == "float32" for tensor in tensors) else None
+        given = None if raises else result
+        m.record(Computed(made.place, m.context, made.by, made.arguments, given, made.operands, m.caller))
 
 
 def _settle(m: Machine, value: Tensor) -> None:
@@ -167,7 +161,9 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
     found = measured(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
-    dtype = found if isinstance(found, str) else _meant(m, found, tensors, symbolic)
+    dtype = found if isinstance(found, str) else None
+    if isinstance(found, keras_api.Clash):
+        dtype = _mended(m, f"operator.{symbol}", (("left", left), ("right", right)), symbolic)
     others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
     reflected = "r" if symbol in _REFLECTED and not isinstance(left, Tensor) else ""
     made = Made(
@@ -178,11 +174,39 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
         operands=tuple(tensors),
         computed_in=dtype,
         others=others,
+        arguments=(("left", left), ("right", right)),
     )
-    m.trace.tensors.count(place, dtype is not None)
+    m.trace.tensors.count(place, isinstance(found, str))
     result = Tensor(dtype, made, symbolic)
-    _note(m, made, (("left", left), ("right", right)), found, result)
+    _note(m, made, found, result)
     return result
+
+
+def _mended(m: Machine, path: str, arguments: tuple[tuple[str, Value], ...], symbolic: bool | None) -> str | None:
+    """The dtype of what raises for its operands' dtypes, once those that are wider have been cast to the half one.
+
+    Nothing runs behind it before that is done; what would go wrong there then is told at once. A KerasTensor of Keras 3
+    is refused for another reason.
+    """
+    if m.generation == "3" and symbolic is not False:
+        return None
+    half = {part.dtype for _, value in arguments for part in m.parts(value) if isinstance(part, Tensor)} & HALF
+    if len(half) != 1:
+        return None
+    dtype = half.pop()
+
+    def narrowed(value: Value) -> Value:
+        if isinstance(value, Tensor) and value.dtype in WIDE:
+            return replace(value, dtype=dtype)
+        items = m.items(value) if isinstance(value, List) else value
+        return Tuple(tuple(map(narrowed, items.items)), items.rest) if isinstance(items, Tuple) else value
+
+    found = [narrowed(value) for _, value in arguments]
+    if path.startswith(_BY_SYMBOL):
+        result = outcome(m, path, found, symbolic)
+    else:
+        result = outcome(m, path, dict(zip([name for name, _ in arguments], found, strict=True)), symbolic)
+    return result if isinstance(result, str) else None
 
 
 def meet(m: Machine, tensors: list[Tensor], place: Place) -> None:
@@ -213,8 +237,16 @@ def _makers(m: Machine, made: Made) -> Iterator[Instance | Place]:
 def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
     """`-value`, `+value`, `~value`."""
     if not isinstance(value, Tensor):
-        return value
-    made = Made("operation", place, m.context, by=f"operator.{name}", operands=(value,), computed_in=value.dtype)
+        return scalars.unary(name, value) if isinstance(value, Array) else value
+    made = Made(
+        "operation",
+        place,
+        m.context,
+        by=f"operator.{name}",
+        operands=(value,),
+        computed_in=value.dtype,
+        arguments=(("x", value),),
+    )
     return Tensor(value.dtype, made, value.symbolic, value.softmax if name == "Plus" else None)
 
 
@@ -292,6 +324,10 @@ def _operand(m: Machine, value: Value) -> keras_api.Operand | None:
             return keras_api.python("int")
         case Const(value=float()):
             return keras_api.python("float")
+        case Unknown(symbol=Symbol() as symbol) if scalars.is_number(symbol):
+            return keras_api.python("number")
+        case Unknown(symbol=Symbol() as symbol) if scalars.is_computed(symbol):
+            return keras_api.NUMERIC
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
             if items.rest is None and items.items:
@@ -337,9 +373,10 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
     meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
     found = measured(m, path, bound, symbolic)
-    clashes = isinstance(found, keras_api.Clash)
-    gives = _meant(m, found, tensors, symbolic) if isinstance(found, keras_api.Clash) else found
-    computed = gives[0] if isinstance(gives, tuple) and gives else gives
+    arguments = tuple(bound.items())
+    computed = found[0] if isinstance(found, tuple) and found else found
+    if isinstance(found, keras_api.Clash):
+        computed = _mended(m, path, arguments, symbolic)
     made = Made(
         "operation",
         place,
@@ -348,6 +385,7 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         operands=tuple(tensors),
         computed_in=computed if isinstance(computed, str) else None,
         others=tuple(value for value in bound.values() if isinstance(value, Unknown)),
+        arguments=arguments,
     )
     softmax: Made | None = None
     if keras_api.activation_of(path) == "softmax":
@@ -356,17 +394,17 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         softmax = tensors[0].softmax
     elif keras_api.joins(path, m.generation):
         softmax = softmax_of_all(tensors)
-    m.trace.tensors.count(place, not (found is None or clashes))
+    m.trace.tensors.count(place, not (found is None or isinstance(found, keras_api.Clash)))
     template = Tensor(None, made, symbolic, softmax)
     if path in COUNTS:
         m.record(Counted(made, _last_number(bound)))
-    _note(m, made, tuple(bound.items()), found, Tensor(made.computed_in, made, symbolic, softmax))
+    _note(m, made, found, Tensor(made.computed_in, made, symbolic, softmax))
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
-        part = Tensor(gives if isinstance(gives, str) else None, made, symbolic, softmax)
+        part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
         count = _parts(m, bound)
         return Tuple((part,) * count) if count is not None else Tuple((), part)
-    return structured(m, gives, template, place)
+    return structured(m, made.computed_in if isinstance(found, keras_api.Clash) else found, template, place)
 
 
 def _last_number(bound: Mapping[str, Value]) -> int | None:
@@ -414,7 +452,7 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
         case "dtype":
             return UNKNOWN if value.dtype is None else DType(value.dtype, _says_dtype_as_text(m, value))
         case "shape":
-            return UNKNOWN
+            return Unknown(Symbol(scalars.SHAPE, value.made.place or place))
         case "T":
             return part_of(m, value, place)
         case _:
@@ -449,7 +487,7 @@ def dtype_attribute(value: DType, name: str) -> Value:
         case "base_dtype" | "as_numpy_dtype" | "real_dtype":
             return value
         case "min" | "max":
-            return Array(value.name)
+            return scalars.limit(value.name, name)
         case _:
             return UNKNOWN
 

@@ -1,0 +1,43 @@
+"""Which numbers a float dtype can hold."""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What `numpy.finfo` says of a dtype."""
+
+    max: float
+    eps: float
+    """The difference between 1 and the next larger number."""
+    tiny: float
+    """The smallest number that has all its digits."""
+
+    @property
+    def min(self) -> float:
+        """The lowest number."""
+        return -self.max
+
+
+LIMITS: Final = {
+    "float16": Limits(65504.0, 2.0**-10, 2.0**-14),
+    "bfloat16": Limits(2.0**128 - 2.0**120, 2.0**-7, 2.0**-126),
+    "float32": Limits(2.0**128 - 2.0**104, 2.0**-23, 2.0**-126),
+    "float64": Limits(sys.float_info.max, sys.float_info.epsilon, sys.float_info.min),
+}
+"""By the dtype's name."""
+
+
+def in_float16(number: float) -> float:
+    """What a number becomes in float16: the nearest that it holds, and infinite from 65520 on."""
+    try:
+        found: float = struct.unpack("<e", struct.pack("<e", number))[0]
+    except (OverflowError, struct.error):
+        return math.copysign(math.inf, number)
+    return found
