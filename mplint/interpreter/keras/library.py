@@ -38,6 +38,7 @@ from mplint.interpreter.keras import (
     tensors,
     training,
     usage,
+    variables,
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
@@ -250,14 +251,22 @@ def _activation(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
-    bound = bind(m, "tensorflow.Variable", arguments)
+    bound = bind(m, variables.OF_TENSORFLOW, arguments)
     wanted = bound.get("dtype")
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
     given = bound.get("initial_value")
     if dtype is None and given is not None and wanted in (None, NONE):
         dtype = _converted(given)
     m.record(VariableMade(place, dtype))
-    return Tensor(dtype, Made("variable", place, m.context, by="tensorflow.Variable"), False)
+    return variables.make(m, dtype, given, place, variables.OF_TENSORFLOW)
+
+
+def _keras_variable(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`keras.Variable(initializer, shape, dtype)` (Keras 3)."""
+    bound = bind(m, variables.OF_KERAS, arguments)
+    wanted = bound.get("dtype", NONE)
+    dtype = tensors.dtype_of(m, wanted) if wanted != NONE else None
+    return variables.make(m, dtype, bound.get("initializer"), place, variables.OF_KERAS)
 
 
 def _converted(value: Value) -> str | None:
@@ -280,6 +289,12 @@ def _as_dtype(m: Machine, arguments: Arguments, place: Place) -> Value:
     value = arguments.args[0] if arguments.args else None
     name = tensors.dtype_of(m, value) if value is not None else None
     return DType(name) if name is not None else UNKNOWN
+
+
+def _identity(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`tf.identity(x)`: a variable's numbers, which stay as they are when it changes."""
+    value = standard.identity(m, arguments, place)
+    return variables.read(m, value) if isinstance(value, Tensor) else value
 
 
 _SETTINGS: Final[dict[str, Callable[[Machine, Api, Arguments, Place], Value]]] = {
@@ -308,9 +323,10 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "tensorflow.function": standard.pass_on,
     "tensorflow.autograph.experimental.do_not_convert": standard.pass_on,
     "tensorflow.recompute_grad": standard.pass_on,
-    "tensorflow.Variable": _variable,
+    variables.OF_TENSORFLOW: _variable,
+    variables.OF_KERAS: _keras_variable,
     "tensorflow.dtypes.as_dtype": _as_dtype,
-    "tensorflow.identity": standard.identity,
+    "tensorflow.identity": _identity,
     "tensorflow.stop_gradient": standard.identity,
     "importlib.metadata.version": versions.version,
     "importlib_metadata.version": versions.version,
@@ -441,7 +457,7 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name in losses.OF_MODELS:
             return losses.of_model(m, name, arguments, place)
         if name in ("add_weight", "add_variable"):
-            return _weight(m, receiver, info.policy, arguments, place)
+            return _weight(m, receiver, info, arguments, place)
         if name == "__call__":  # of the library, from the program's own `__call__`
             return calling.call(m, receiver, arguments, place)
         if name == "call":
@@ -488,13 +504,15 @@ def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place:
     return layers.library_call(m, receiver, info, arguments, place)
 
 
-def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, place: Place) -> Value:
+def _weight(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place) -> Value:
     """`self.add_weight(…)`: float variables of a layer are read in its compute dtype, unless told otherwise."""
     bound = dict(arguments.keywords)
     wanted = arguments.get("dtype", 2)
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
     if dtype is None and (wanted is None or wanted == NONE):
-        dtype = variable_dtype(policy.name)
+        dtype = variable_dtype(info.policy.name)
     casts = bound.get("autocast", NONE) != FALSE and bound.get("experimental_autocast", NONE) != FALSE
     m.record(VariableMade(place, dtype))
+    if bound.get("trainable") == FALSE and keras_api.kind(info.base) is Kind.MODEL:
+        return variables.make(m, dtype, bound.get("initializer"), place, "add_weight", layer)
     return Tensor(dtype, Made("variable", place, m.context, by="add_weight", layer=layer), False, None, casts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import chains
+from mplint.interpreter.keras import chains, variables
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.trace import DTypeTaken, Settled
 from mplint.interpreter.values import (
@@ -39,6 +39,7 @@ from mplint.interpreter.values import (
     choice,
     softmaxes,
 )
+from mplint.keras_api.arithmetic import CONSTANT, OVER, TIMES
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -49,6 +50,8 @@ _CASTS: Final = frozenset(
 )  # fmt: skip
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
+_WITH_NUMBERS: Final = TIMES | OVER | {CONSTANT}
+"""Functions of which it is noted which numbers they are given beside tensors."""
 _MOST_PARTS: Final = 64
 """A tensor cut into more parts than this is a sequence of unknown length."""
 _OPERATORS: Final = {
@@ -106,7 +109,8 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
         case Tensor():
             if dtype in WIDE:
                 _settle(m, value)
-            made = Made("cast", place, m.context, by=by, operands=(value,), computed_in=dtype)
+            held = (variables.read(m, value),)
+            made = Made("cast", place, m.context, by=by, operands=held, computed_in=dtype)
             return Tensor(dtype, made, value.symbolic, value.softmax)
         case Choice():
             return choice([cast(m, option, dtype, place, by) for option in value.options])
@@ -117,7 +121,8 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
                         _settle(m, part)
             return UNKNOWN
         case _:
-            return Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype), False)
+            others = (value,) if isinstance(value, Const) else ()
+            return Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype, others=others), False)
 
 
 def _settle(m: Machine, value: Tensor) -> None:
@@ -129,7 +134,7 @@ def _settle(m: Machine, value: Tensor) -> None:
 
 def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
     """`left <op> right` where a tensor or array takes part."""
-    tensors = [value for value in (left, right) if isinstance(value, Tensor)]
+    tensors = [variables.read(m, value) for value in (left, right) if isinstance(value, Tensor)]
     if not tensors:
         computed = chains.carried(m, (left, right))
         return computed if computed.symbol is not None else Array(None)
@@ -182,13 +187,15 @@ def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
     """`-value`, `+value`, `~value`."""
     if not isinstance(value, Tensor):
         return value
-    made = Made("operation", place, m.context, by=f"operator.{name}", operands=(value,), computed_in=value.dtype)
+    held = (variables.read(m, value),)
+    made = Made("operation", place, m.context, by=f"operator.{name}", operands=held, computed_in=value.dtype)
     return Tensor(value.dtype, made, value.symbolic, value.softmax if name == "Plus" else None)
 
 
 def part_of(m: Machine, tensor: Tensor, place: Place) -> Tensor:
     """A slice, element or other part of a tensor: the same numbers, so the same dtype and the same softmax."""
-    made = Made("operation", place, m.context, by="part", operands=(tensor,), computed_in=tensor.dtype)
+    held = (variables.read(m, tensor),)
+    made = Made("operation", place, m.context, by="part", operands=held, computed_in=tensor.dtype)
     return Tensor(tensor.dtype, made, tensor.symbolic, tensor.softmax)
 
 
@@ -277,19 +284,21 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
                 else Tensor(None, Made("cast", place, m.context, by=path), False)
             )
         return cast(m, given[0], dtype_of(m, wanted), place, path)
-    tensors = [part for value in bound.values() for part in m.parts(value) if isinstance(part, Tensor)]
+    parts = [part for value in bound.values() for part in m.parts(value)]
+    tensors = [variables.read(m, part) for part in parts if isinstance(part, Tensor)]
     meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
     found = outcome(m, path, bound, symbolic)
+    kinds = (Unknown, Const) if path in _WITH_NUMBERS else Unknown
     computed = found[0] if isinstance(found, tuple) and found else found
     made = Made(
         "operation",
         place,
         m.context,
-        by=path,
+        by="operator.r/" if path in OVER and bound and type(next(iter(bound.values()))) is Const else path,
         operands=tuple(tensors),
         computed_in=computed if isinstance(computed, str) else None,
-        others=tuple(value for value in bound.values() if isinstance(value, Unknown)),
+        others=tuple(value for value in bound.values() if isinstance(value, kinds)),
     )
     softmax: Made | None = None
     if keras_api.activation_of(path) == "softmax":
@@ -349,6 +358,10 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
             return UNKNOWN
         case "T":
             return part_of(m, value, place)
+        case "value" if (
+            value.made.kind == "variable" and m.generation == "3" and value.made.by != variables.OF_TENSORFLOW
+        ):
+            return variables.read(m, value)
         case _:
             return Bound(value, ApiMethod(name))
 
@@ -393,6 +406,6 @@ def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Pl
         return cast(m, value, dtype_of(m, wanted) if wanted is not None else None, place, "astype")
     if name == "numpy":
         return Array(value.dtype)
-    if name in ("assign", "assign_add", "assign_sub", "value", "read_value", "set_shape"):
-        return value
-    return UNKNOWN
+    if name in variables.METHODS:
+        return variables.method(m, value, name, arguments, place)
+    return value if name == "set_shape" else UNKNOWN
