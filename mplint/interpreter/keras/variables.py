@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.scaling import is_zero
-from mplint.interpreter.state import Cell
 from mplint.interpreter.values import (
     UNKNOWN,
     Api,
@@ -17,6 +16,8 @@ from mplint.interpreter.values import (
     Tensor,
     Value,
     Variable,
+    alternatives,
+    choice,
 )
 from mplint.keras_api.arithmetic import READ
 
@@ -64,48 +65,55 @@ def _number(initial: Value | None) -> Value | None:
             return None
 
 
-def _cell(tensor: Tensor) -> Cell | None:
-    """Where the state holds what a variable of the program holds; None of any other tensor."""
-    made = tensor.made
-    return (made.address, _CONTENT) if type(made) is Variable else None
-
-
 def read(m: Machine, tensor: Tensor) -> Tensor:
     """The numbers of a tensor: of a variable those that were assigned to it last."""
-    cell = _cell(tensor)
-    content = m.state.get(cell) if cell is not None else None
-    if content is None:
-        return tensor
-    place, context = tensor.made.place, tensor.made.context
-    operands: tuple[Tensor, ...] = (tensor,)
+    made = tensor.made
+    if type(made) is Variable:
+        content = m.field(made.address, _CONTENT)
+        return tensor if content is None else _holding(tensor, made, content)
+    if made.kind == "joined" and any(type(way.made) is Variable for way in made.operands):
+        held = choice([read(m, way) for way in made.operands])
+        return held if isinstance(held, Tensor) else tensor
+    return tensor
+
+
+def _holding(variable: Tensor, made: Made, content: Value) -> Tensor:
+    """What a variable holds, as a tensor."""
+    place, context = made.place, made.context
+    operands: tuple[Tensor, ...] = (variable,)
     others: tuple[Value, ...] = ()
     match content:
         case Tensor():
             place, context = content.made.place, content.made.context
-            operands = (tensor, content)
+            operands = (variable, content)
         case Const():
             others = (content,)
         case _:
             others = (UNKNOWN,)
-    made = Made("operation", place, context, by=READ, operands=operands, computed_in=tensor.dtype, others=others)
-    return Tensor(tensor.dtype, made, False, None, tensor.autocast)
+    held = Made("operation", place, context, by=READ, operands=operands, computed_in=variable.dtype, others=others)
+    return Tensor(variable.dtype, held, False, None, variable.autocast)
 
 
 def lose(m: Machine, tensor: Tensor) -> None:
     """Note that a variable went where anything may be assigned to it."""
-    cell = _cell(tensor)
-    if cell is not None and m.state.get(cell) is not None:
-        m.state.set(cell, UNKNOWN)
+    for way in alternatives(tensor):
+        made = way.made
+        if type(made) is Variable and m.field(made.address, _CONTENT) is not None:
+            m.put(made.address, _CONTENT, UNKNOWN)
 
 
 def method(m: Machine, variable: Tensor, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a variable."""
     if name in _READS:
         return read(m, variable)
-    made = variable.made
     given = arguments.get("delta", 0) or arguments.get("value", 0) or UNKNOWN
-    if type(made) is Variable:
-        m.put(made.address, _CONTENT, _assigned(m, variable, _ASSIGNS[name], given, place))
+    ways = alternatives(variable)
+    for way in ways:
+        made = way.made
+        if type(made) is Variable:
+            content = _assigned(m, way, _ASSIGNS[name], given, place)
+            before = m.field(made.address, _CONTENT) if len(ways) > 1 else None  # which of them is not known
+            m.put(made.address, _CONTENT, content if before is None else choice([before, content]))
     return variable
 
 
