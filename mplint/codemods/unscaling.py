@@ -17,6 +17,7 @@ from mplint.interpreter.scaling import Factor
 from mplint.interpreter.trace import GradientsApplied
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
+from mplint.keras_api.arithmetic import READ
 from mplint.source.file import SourceFile
 
 _INNER = "inner_optimizer"
@@ -47,7 +48,8 @@ class Unscale(Rewrite):
             by = outer
             edits.append(Edit(source.path, source.span(call.func.value, parentheses=True), by))
         if self.world.generation == "2":
-            unscaled = _unscaled(source, call, by)
+            is_held = self.step.tensor.made.by == READ  # by variables, which go on to be used
+            unscaled = _unscaled(source, call, by, is_held)
             if unscaled is None:
                 return None
             edits += unscaled
@@ -156,8 +158,8 @@ def _ends_in_scale(value: cst.Attribute | cst.Call) -> bool:
     return isinstance(callee, cst.Attribute) and callee.attr.value in ("scale_loss", "loss_scale", "dynamic_scale")
 
 
-def _unscaled(source: SourceFile, call: cst.Call, by: str) -> list[Edit] | None:
-    """The edits that unscale what `call` is given."""
+def _unscaled(source: SourceFile, call: cst.Call, by: str, is_held: bool) -> list[Edit] | None:
+    """The edits that unscale what `call` is given; what `is_held` by variables stays in its name as it is."""
     if not call.args:
         return None
     found = list(_gradients(source, call, call.args[0].value))
@@ -170,9 +172,9 @@ def _unscaled(source: SourceFile, call: cst.Call, by: str) -> list[Edit] | None:
             edits.append(
                 Edit(source.path, span, f"{by}.get_unscaled_gradients([{layout.code(source, expression)}])[0]")
             )
-        elif name and statement is not None and isinstance(expression, cst.Name):
-            if statements.is_local(source, expression):
-                return None
+        elif isinstance(expression, cst.Name) and statement is not None and statements.is_local(source, expression):
+            return None
+        elif name and statement is not None and not is_held and _is_bound_here(source, expression, name):
             edits.append(statements.in_front(source, statement, f"{name} = {by}.get_unscaled_gradients({name})"))
         else:
             edits += [
@@ -180,6 +182,11 @@ def _unscaled(source: SourceFile, call: cst.Call, by: str) -> list[Edit] | None:
                 Edit(source.path, Span(span.end, span.end), ")"),
             ]
     return edits or None
+
+
+def _is_bound_here(source: SourceFile, node: cst.CSTNode, name: str) -> bool:
+    """Whether a name is bound in the function in which it is read: else binding it there would make it another."""
+    return bool(statements.stores(source, statements.scope(source, node), name))
 
 
 def _gradients(

@@ -15,6 +15,7 @@ from mplint.interpreter.activations import Activation, OutOfBudget, Patience, Po
 from mplint.interpreter.configuration import gin
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.implications import TRANSPARENT, Facts, implied, in_common, question_behind
+from mplint.interpreter.keras import variables
 from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute
@@ -56,6 +57,7 @@ from mplint.interpreter.values import (
     Place,
     Policy,
     Symbol,
+    Tensor,
     Tuple,
     Undecided,
     Unknown,
@@ -604,6 +606,8 @@ class Machine:
             if isinstance(part, Instance):
                 self.record(Escaped(part.address))
                 self.trace.escapes += 1
+            elif isinstance(part, Tensor):
+                variables.lose(self, part)
 
     def use(self, value: Value) -> None:
         """Note that the models in `value` are parts of something larger."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
-from mplint.keras_api.arithmetic import CLIPS, ENDS, OVER, TIMES, UNDER
+from mplint.keras_api.arithmetic import CLIPS, CONSTANT, ENDS, OVER, READ, TIMES, UNDER, ZEROS
 
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
 
@@ -42,6 +42,7 @@ class Course:
     that were taken on the way, the last one last.  `trained` says that it depends on variables or models, `sure` that
     nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.  `weights`
     are the variables of the program that it was computed from (1) or divided by (-1): one may be a scale made by hand.
+    `number` is what it is where that is a number that the program names.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -51,6 +52,7 @@ class Course:
     mixed: Made | None = None
     constants: tuple[Constant, ...] = ()
     weights: frozenset[tuple[Made, int]] = frozenset()
+    number: float | None = None
 
     @property
     def gradient(self) -> Scaling | None:
@@ -100,10 +102,15 @@ _UNKNOWN: Final = Course(sure=False)
 
 
 class Courses:
-    """The courses of the tensors of one run, each followed once."""
+    """The courses of the tensors of one run, each followed once.
 
-    def __init__(self) -> None:
+    What was assigned to a variable is in its course: it may hold gradients.  No gradient goes back through that, so
+    inside of what one is taken of (`is_inside`) it is a variable like others.
+    """
+
+    def __init__(self, *, is_inside: bool = False) -> None:
         self._known: dict[Made, Course] = {}
+        self._inside = self if is_inside else Courses(is_inside=True)
 
     def of(self, tensor: Tensor) -> Course:
         """The course of a tensor."""
@@ -148,6 +155,8 @@ class Courses:
                 return _UNKNOWN
             case "operation" if made.by in ENDS:
                 return _NOTHING
+            case "operation" if made.by == READ:
+                return self._content(made)
             case "operation" if made.by in TIMES or made.by in OVER or made.by in UNDER:
                 return self._product(made)
             case "operation" | "cast":
@@ -157,8 +166,22 @@ class Courses:
             case _:
                 return _NOTHING
 
+    def _content(self, made: Made) -> Course:
+        """What a variable of the program holds: gradients, or else it is one that may be trained."""
+        variable, *content = map(self.of, made.operands)
+        for other in made.others:
+            if isinstance(other, Const):
+                return replace(variable, number=_as_number(other))
+            return variable if self._inside is self else replace(variable, sure=False)
+        if self._inside is self:
+            return variable
+        if is_zero(made.operands[-1].made):
+            return _NOTHING
+        course = content[0]
+        return course if course.gradients or course.factors or not course.sure else variable
+
     def _step(self, made: Scaling) -> Course:
-        base = self._combined(made)
+        base = (self._inside if made.kind == "gradient" else self)._combined(made)
         match made.kind:
             case "scale":
                 return Course(factors=(Factor(made.optimizer, 1, made),))
@@ -175,22 +198,22 @@ class Courses:
         over = made.by in OVER
         factors: list[Factor] = []
         weights: set[tuple[Made, int]] = set()
+        numbers: list[float] = []
         for position, course in enumerate(courses):
             inverted = made.by in UNDER or (over and position > 0)
             weights.update((variable, -power if inverted else power) for variable, power in course.weights)
-            number = course.is_number
+            only_scale = course.is_number
             for factor in course.factors:
-                by_hand = inverted or number
+                by_hand = inverted or only_scale
                 power = -factor.power if inverted else factor.power
                 factors.append(Factor(factor.optimizer, power, made if by_hand else factor.made))
-        numbers = [
-            float(other.value)
-            for other in made.others
-            if isinstance(other, Const) and isinstance(other.value, (int, float)) and other.value
-        ]
+            if course.number:
+                numbers.append(1 / course.number if inverted else course.number)
+        given = filter(None, map(_as_number, made.others))
+        numbers += [1 / number if over else number for number in given]
         constants = (
             *(constant for course in courses for constant in course.constants),
-            *(Constant(1 / number if over else number, made) for number in numbers),
+            *(Constant(number, made) for number in numbers),
         )
         taking_part = [course for course in courses if not course.is_neutral]
         return Course(
@@ -207,12 +230,18 @@ class Courses:
         """Anything else that is computed of tensors: a sum, where they are several."""
         operands = [self.of_made(operand.made) for operand in made.operands[: 1 if made.by in CLIPS else None]]
         courses = [course for course in operands if not course.is_neutral]
+        kept = made.kind == "cast" or made.by == CONSTANT
+        number = (
+            next(iter([course.number for course in operands] or map(_as_number, made.others)), None) if kept else None
+        )
         if not courses:
             told = all(course.sure for course in operands) if operands else not any(map(_is_unknown, made.others))
-            return _NOTHING if told else _UNKNOWN
+            return _UNKNOWN if not told else Course(number=number) if number is not None else _NOTHING
         most = max(courses, key=lambda course: len(course.factors))
         mixed = next((course.mixed for course in courses if course.mixed is not None), None)
-        if mixed is None and any(course.powers != most.powers for course in courses):
+        # what an accumulator has held before the first gradient is not known, and most likely nothing
+        terms = [course for course in courses if course.gradients or not (most.gradients and course.weights)]
+        if mixed is None and any(course.powers != most.powers for course in terms):
             mixed = made
         return Course(
             most.factors,
@@ -222,6 +251,7 @@ class Courses:
             mixed,
             most.constants,
             frozenset[tuple[Made, int]]().union(*(course.weights for course in courses)),
+            number,
         )
 
     def _joined(self, made: Made) -> Course:
@@ -233,6 +263,19 @@ class Courses:
         first = courses[0]
         same = all(course.powers == first.powers and course.sure for course in courses)
         return first if same else replace(first, sure=False)
+
+
+def is_zero(made: Made) -> bool:
+    """Whether what is made so is nothing but zeros."""
+    if made.kind in ("cast", "joined"):
+        return bool(made.operands) and all(is_zero(operand.made) for operand in made.operands)
+    return made.kind == "operation" and (
+        made.by in ZEROS or (made.by == READ and len(made.operands) > 1 and is_zero(made.operands[1].made))
+    )
+
+
+def _as_number(value: Value) -> float | None:
+    return float(value.value) if isinstance(value, Const) and isinstance(value.value, (int, float)) else None
 
 
 def _is_unknown(value: Value) -> bool:

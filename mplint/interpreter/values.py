@@ -534,6 +534,18 @@ class Made:
         return f"Made({self.kind}, {self.by}, {self.place!r})"
 
 
+class Variable(Made):
+    """How a variable comes to be that the program makes: the state holds at `address` what was assigned to it last."""
+
+    __slots__ = ("address",)
+
+    def __init__(
+        self, place: Place, context: Context, *, by: str, address: Address, layer: Instance | None = None
+    ) -> None:
+        super().__init__("variable", place, context, by=by, layer=layer)
+        self.address = address
+
+
 class Scaling(Made):
     """A step of a training loop: its `kind` is one of scaled, unscaled, scale, gradient.
 

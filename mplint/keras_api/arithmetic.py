@@ -13,8 +13,14 @@ OVER: Final = frozenset(
      "tensorflow.math.divide_no_nan", "keras.ops.divide", "keras.ops.true_divide", "keras.ops.divide_no_nan"}
 )  # fmt: skip
 """Quotients, the first operand over the others."""
-UNDER: Final = frozenset({"operator.r/", "operator.r//"})
+UNDER: Final = frozenset({"operator.r/", "operator.r//", "tensorflow.math.reciprocal", "keras.ops.reciprocal"})
 """A number divided by the tensor."""
+CONSTANT: Final = "tensorflow.constant"
+"""The function that makes a tensor of a number."""
+READ: Final = "value"
+"""What a variable of the program holds: its first operand is the variable, the second, or what is no tensor, that."""
+ZEROS: Final = frozenset({"tensorflow.zeros", "tensorflow.zeros_like", "keras.ops.zeros", "keras.ops.zeros_like"})
+"""Functions that give nothing but zeros."""
 CLIPS: Final = frozenset(
     {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import structures
+from mplint.interpreter.keras import structures, variables
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.values import UNKNOWN, Choice, List, Made, Place, Tensor, Tuple, Unknown, Value
 
@@ -26,14 +26,15 @@ def by_global_norm(m: Machine, arguments: Arguments, place: Place) -> Value:
     unknown = tuple(value for value in beside if isinstance(value, Unknown))
 
     def clipped(tensor: Tensor) -> Tensor:
+        gradient = variables.read(m, tensor)
         made = Made(
-            "operation", place, m.context, by=BY_GLOBAL_NORM, operands=(tensor, *limits), computed_in=tensor.dtype,
+            "operation", place, m.context, by=BY_GLOBAL_NORM, operands=(gradient, *limits), computed_in=tensor.dtype,
             others=unknown,
         )  # fmt: skip
         return Tensor(tensor.dtype, made, tensor.symbolic)
 
     held = sequences.iterate(m, gradients, place) if isinstance(gradients, (List, Choice)) else gradients
-    tensors = tuple(structures.flatten(m, held))
+    tensors = tuple(variables.read(m, tensor) for tensor in structures.flatten(m, held))
     if not tensors:
         return UNKNOWN
     dtype = tensors[0].dtype

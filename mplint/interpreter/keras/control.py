@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
@@ -103,9 +103,25 @@ def _mapped(m: Machine, given: _Given, place: Place) -> Value:
 def _each(m: Machine, given: _Given, place: Place) -> Value:
     """`tf.nest.map_structure(func, structure)`: each tensor in a structure, in the same structure."""
     function, rest = given.get("func"), given.get("*structure", given.get("*structures"))
-    if function is None or not isinstance(rest, Tuple) or len(rest.items) != 1:
+    if function is None or not isinstance(rest, Tuple) or not rest.items:
         return UNKNOWN
+    if len(rest.items) > 1:
+        return _each_of_several(m, function, rest.items, place)
     return structures.changed(m, rest.items[0], place, lambda part: m.call(function, Arguments((part,)), place))
+
+
+def _each_of_several(m: Machine, function: Value, structure: Sequence[Value], place: Place) -> Value:
+    """The same of structures that are alike: sequences of tensors."""
+    if not all(isinstance(held, (List, Tuple)) for held in structure):
+        return UNKNOWN
+    columns = [sequences.iterate(m, held, place, whole=True) for held in structure]
+    length = min(len(column.items) for column in columns)
+    rows = [tuple(column.items[position] for column in columns) for position in range(length)]
+    results = sequences.mapped(m, function, rows, place)
+    rest = tuple(column.rest for column in columns if column.rest is not None)
+    if len(rest) < len(columns):
+        return Tuple(tuple(results))
+    return Tuple(tuple(results), m.call(function, Arguments(rest), place))
 
 
 def _foreign(m: Machine, given: _Given, place: Place) -> Value:

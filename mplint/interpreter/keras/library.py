@@ -39,6 +39,7 @@ from mplint.interpreter.keras import (
     tensors,
     training,
     usage,
+    variables,
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
@@ -255,19 +256,19 @@ def _activation(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 def _variable(m: Machine, arguments: Arguments, place: Place) -> Value:
-    bound = bind(m, "tensorflow.Variable", arguments)
+    bound = bind(m, variables.OF_TENSORFLOW, arguments)
     wanted = bound.get("dtype")
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
     given = bound.get("initial_value")
     if dtype is None and given is not None and wanted in (None, NONE):
         dtype = tensors.converted(m, given)
     m.record(VariableMade(place, dtype))
-    return Tensor(dtype, Made("variable", place, m.context, by="tensorflow.Variable"), False)
+    return variables.make(m, dtype, given, place, variables.OF_TENSORFLOW)
 
 
 def _variable_of_keras(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`keras.Variable(…)`: a layer that has it as an attribute reads it in its compute dtype, unless told otherwise."""
-    bound = bind(m, "keras.Variable", arguments)
+    bound = bind(m, variables.OF_KERAS, arguments)
     wanted, given = bound.get("dtype"), bound.get("initializer")
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
     if wanted in (None, NONE) and given is not None:
@@ -275,7 +276,7 @@ def _variable_of_keras(m: Machine, arguments: Arguments, place: Place) -> Value:
         dtype = tensors.dtype_of(m, policies.floatx(m)) if made else tensors.converted(m, given)
     m.record(VariableMade(place, dtype))
     casts = bound.get("autocast", NONE) != FALSE
-    return Tensor(dtype, Made("variable", place, m.context, by="keras.Variable"), False, None, casts)
+    return variables.make(m, dtype, given, place, variables.OF_KERAS, casts=casts)
 
 
 def _initialised(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -290,6 +291,12 @@ def _as_dtype(m: Machine, arguments: Arguments, place: Place) -> Value:
     value = arguments.args[0] if arguments.args else None
     name = tensors.dtype_of(m, value) if value is not None else None
     return DType(name) if name is not None else UNKNOWN
+
+
+def _identity(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`tf.identity(x)`: a variable's numbers, which stay as they are when it changes."""
+    value = standard.identity(m, arguments, place)
+    return variables.read(m, value) if isinstance(value, Tensor) else value
 
 
 _SETTINGS: Final[dict[str, Callable[[Machine, Api, Arguments, Place], Value]]] = {
@@ -319,10 +326,10 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "tensorflow.function": standard.pass_on,
     "tensorflow.autograph.experimental.do_not_convert": standard.pass_on,
     "tensorflow.recompute_grad": standard.pass_on,
-    "tensorflow.Variable": _variable,
-    "keras.Variable": _variable_of_keras,
+    variables.OF_TENSORFLOW: _variable,
+    variables.OF_KERAS: _variable_of_keras,
     "tensorflow.dtypes.as_dtype": _as_dtype,
-    "tensorflow.identity": standard.identity,
+    "tensorflow.identity": _identity,
     "tensorflow.stop_gradient": standard.identity,
     "importlib.metadata.version": versions.version,
     "importlib_metadata.version": versions.version,
@@ -462,7 +469,7 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
         if name in losses.OF_MODELS:
             return losses.of_model(m, name, arguments, place)
         if name in ("add_weight", "add_variable"):
-            return _weight(m, receiver, info.policy, arguments, place)
+            return _weight(m, receiver, info, arguments, place)
         if name == "__call__":  # of the library, from the program's own `__call__`
             return calling.call(m, receiver, arguments, place)
         if name == "call":
@@ -510,14 +517,16 @@ def _inherited_call(m: Machine, receiver: Instance, arguments: Arguments, place:
     return layers.library_call(m, receiver, info, arguments, place)
 
 
-def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, place: Place) -> Value:
+def _weight(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, place: Place) -> Value:
     """`self.add_weight(…)`: float variables of a layer are read in its compute dtype, unless told otherwise."""
     bound = dict(arguments.keywords)
     wanted = arguments.get("dtype", 2)
     dtype = tensors.dtype_of(m, wanted) if wanted is not None and wanted != NONE else None
     if dtype is None and (wanted is None or wanted == NONE):
-        dtype = variable_dtype(policy.name)
+        dtype = variable_dtype(info.policy.name)
     casts = bound.get("autocast", NONE) != FALSE and bound.get("experimental_autocast", NONE) != FALSE
     casts = casts and layers.lends_cast(m, policy)
     m.record(VariableMade(place, dtype))
+    if bound.get("trainable") == FALSE and keras_api.kind(info.base) is Kind.MODEL:
+        return variables.make(m, dtype, bound.get("initializer"), place, "add_weight", layer, casts=casts)
     return Tensor(dtype, Made("variable", place, m.context, by="add_weight", layer=layer), False, None, casts)

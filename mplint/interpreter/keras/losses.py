@@ -8,7 +8,7 @@ from mplint import keras_api
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import library_bases
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.keras import structures
+from mplint.interpreter.keras import structures, variables
 from mplint.interpreter.keras.info import keras_base
 from mplint.interpreter.trace import Reported
 from mplint.interpreter.values import UNKNOWN, Api, Instance, Made, Place, Tensor, Unknown, Value
@@ -75,4 +75,5 @@ def shown(m: Machine, arguments: Arguments, place: Place, how: str) -> None:
     """Note that tensors are shown to people."""
     tensors = structures.tensors_in(m, arguments)
     if tensors:
-        m.record(Reported(place, m.context, tensors, how))
+        held = tuple(variables.read(m, tensor) for tensor in tensors)
+        m.record(Reported(place, m.context, held, how))

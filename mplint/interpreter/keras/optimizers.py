@@ -8,7 +8,7 @@ from mplint import keras_api
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import structures, tapes
+from mplint.interpreter.keras import structures, tapes, variables
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed, OptimizerWrapped
@@ -222,11 +222,11 @@ def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, pla
         case "apply_gradients":
             pairs = sequences.iterate(m, arguments.get("grads_and_vars", 0) or UNKNOWN, place)
             rows = (*pairs.items, *(() if pairs.rest is None else (pairs.rest,)))
-            gradients, variables = (
+            gradients, trained = (
                 Tuple(tuple(sequences.item(row, at) or UNKNOWN for row in rows if isinstance(row, Tuple)))
                 for at in (0, 1)
             )
-            _apply(m, optimizer, gradients, variables, place)
+            _apply(m, optimizer, gradients, trained, place)
             return UNKNOWN
         case "apply" | "stateless_apply":  # which is given the optimizer's own variables first
             at = int(name == "stateless_apply")
@@ -250,7 +250,7 @@ def _scale(m: Machine, optimizer: Instance, by: str, loss: Value, place: Place) 
         return Tensor("float32", made, False)
 
     def scaled(value: Value) -> Value:
-        operands = (value,) if isinstance(value, Tensor) else ()
+        operands = (variables.read(m, value),) if isinstance(value, Tensor) else ()
         others = (value,) if isinstance(value, Unknown) else ()
         made = Scaling(
             "scaled", place, m.context, by=f"{LOSS_SCALE}.{by}", operands=operands, others=others,
@@ -266,8 +266,8 @@ def _unscale(m: Machine, optimizer: Instance, gradients: Value, place: Place) ->
 
     def unscaled(value: Tensor) -> Value:
         made = Scaling(
-            "unscaled", place, m.context, by=f"{LOSS_SCALE}.get_unscaled_gradients", operands=(value,),
-            optimizer=optimizer,
+            "unscaled", place, m.context, by=f"{LOSS_SCALE}.get_unscaled_gradients",
+            operands=(variables.read(m, value),), optimizer=optimizer,
         )  # fmt: skip
         return Tensor(value.dtype, made, value.symbolic)
 
@@ -276,22 +276,22 @@ def _unscale(m: Machine, optimizer: Instance, gradients: Value, place: Place) ->
     return m.new_list(place, Tuple(tuple(structures.changed(m, item, place, unscaled) for item in held.items), rest))
 
 
-def _apply(m: Machine, optimizer: Instance, gradients: Value, variables: Value, place: Place) -> None:
+def _apply(m: Machine, optimizer: Instance, gradients: Value, trained: Value, place: Place) -> None:
     if isinstance(gradients, Choice):  # lists that differ by what was done to the gradients
         gradients = sequences.iterate(m, gradients, place)
-    known = tuple(structures.flatten(m, gradients))
+    known = tuple(variables.read(m, gradient) for gradient in structures.flatten(m, gradients))
     whole = not any(isinstance(part, Unknown) for part in m.parts(gradients))
-    changed = tuple(structures.flatten(m, variables))
+    changed = tuple(structures.flatten(m, trained))
     m.record(GradientsApplied(place, m.context, optimizer, known, changed, whole))
 
 
 def _minimize(m: Machine, optimizer: Instance, arguments: Arguments, place: Place) -> Value:
     """`optimizer.minimize(loss, variables, tape=tape)`: scales by itself, takes the gradient and applies it."""
-    loss, variables = arguments.get("loss", 0) or UNKNOWN, arguments.get("var_list", 1) or UNKNOWN
+    loss, trained = arguments.get("loss", 0) or UNKNOWN, arguments.get("var_list", 1) or UNKNOWN
     if not isinstance(loss, (Tensor, Unknown)):
         loss = m.call(loss, Arguments(), place)
     tape = arguments.get("tape", 2)
     taken_by = (tape,) if isinstance(tape, Instance) else ()
-    gradients = tapes.gradient(m, loss, variables, place, f"{LOSS_SCALE}.minimize", taken_by)
-    _apply(m, optimizer, gradients, variables, place)
+    gradients = tapes.gradient(m, loss, trained, place, f"{LOSS_SCALE}.minimize", taken_by)
+    _apply(m, optimizer, gradients, trained, place)
     return UNKNOWN

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from mplint import keras_api
 from mplint.interpreter import scalars
 from mplint.interpreter.calls import Arguments
+from mplint.interpreter.keras import variables
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Settled
 from mplint.interpreter.values import (
@@ -41,6 +42,7 @@ from mplint.interpreter.values import (
     choice,
     softmaxes,
 )
+from mplint.keras_api.arithmetic import CONSTANT, OVER, TIMES
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -53,6 +55,8 @@ COUNTS: Final = frozenset({"tensorflow.range", "keras.ops.arange", "keras.backen
 """Functions that make whole numbers one after the other."""
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
+_WITH_NUMBERS: Final = TIMES | OVER | {CONSTANT}
+"""Functions of which it is noted which numbers they are given beside tensors."""
 _MOST_PARTS: Final = 64
 """A tensor cut into more parts than this is a sequence of unknown length."""
 _OPERATORS: Final = {
@@ -110,9 +114,9 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
         case Tensor():
             if dtype in WIDE:
                 _settle(m, value)
-            made = Made(
-                "cast", place, m.context, by=by, operands=(value,), computed_in=dtype, arguments=(("x", value),)
-            )
+            held = (variables.read(m, value),)
+            given = (("x", value),)
+            made = Made("cast", place, m.context, by=by, operands=held, computed_in=dtype, arguments=given)
             return _cast_to(m, Tensor(dtype, made, value.symbolic, value.softmax), value)
         case Choice():
             return choice([cast(m, option, dtype, place, by) for option in value.options])
@@ -123,7 +127,9 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
                         _settle(m, part)
             return UNKNOWN
         case _:
-            made = Made("cast", place, m.context, by=by, computed_in=dtype, arguments=(("x", value),))
+            others = (value,) if isinstance(value, Const) else ()
+            given = (("x", value),)
+            made = Made("cast", place, m.context, by=by, computed_in=dtype, others=others, arguments=given)
             return _cast_to(m, Tensor(dtype, made, False), value)
 
 
@@ -135,7 +141,7 @@ def _cast_to(m: Machine, result: Tensor, value: Value) -> Tensor:
     return result
 
 
-def _note(m: Machine, made: Made, found: keras_api.Outcome, result: Tensor) -> None:
+def _note(m: Machine, by: str, made: Made, found: keras_api.Outcome, result: Tensor) -> None:
     """Record an operation of which half precision is a part."""
     if made.place is not None and (
         result.dtype in HALF
@@ -144,7 +150,7 @@ def _note(m: Machine, made: Made, found: keras_api.Outcome, result: Tensor) -> N
     ):
         raises = isinstance(found, keras_api.Clash)
         given = None if raises else result
-        m.record(Computed(made.place, m.context, made.by, made.arguments, given, made.operands, m.caller))
+        m.record(Computed(made.place, m.context, by, made.arguments, given, made.operands, m.caller))
 
 
 def _settle(m: Machine, value: Tensor) -> None:
@@ -156,7 +162,7 @@ def _settle(m: Machine, value: Tensor) -> None:
 
 def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
     """`left <op> right` where a tensor takes part."""
-    tensors = [value for value in (left, right) if isinstance(value, Tensor)]
+    tensors = [variables.read(m, value) for value in (left, right) if isinstance(value, Tensor)]
     meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
@@ -178,7 +184,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     )
     m.trace.tensors.count(place, isinstance(found, str))
     result = Tensor(dtype, made, symbolic)
-    _note(m, made, found, result)
+    _note(m, made.by, made, found, result)
     return result
 
 
@@ -243,7 +249,7 @@ def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
         place,
         m.context,
         by=f"operator.{name}",
-        operands=(value,),
+        operands=(variables.read(m, value),),
         computed_in=value.dtype,
         arguments=(("x", value),),
     )
@@ -252,7 +258,8 @@ def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
 
 def part_of(m: Machine, tensor: Tensor, place: Place) -> Tensor:
     """A slice, element or other part of a tensor: the same numbers, so the same dtype and the same softmax."""
-    made = Made("operation", place, m.context, by="part", operands=(tensor,), computed_in=tensor.dtype)
+    held = (variables.read(m, tensor),)
+    made = Made("operation", place, m.context, by="part", operands=held, computed_in=tensor.dtype)
     return Tensor(tensor.dtype, made, tensor.symbolic, tensor.softmax)
 
 
@@ -369,11 +376,13 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
                 return given[0]
             return Tensor(converted(m, given[0]), Made("cast", place, m.context, by=path), False)
         return cast(m, given[0], dtype_of(m, wanted), place, path)
-    tensors = [part for value in bound.values() for part in m.parts(value) if isinstance(part, Tensor)]
+    parts = [part for value in bound.values() for part in m.parts(value)]
+    tensors = [variables.read(m, part) for part in parts if isinstance(part, Tensor)]
     meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
     found = measured(m, path, bound, symbolic)
     arguments = tuple(bound.items())
+    kinds = (Unknown, Const) if path in _WITH_NUMBERS else Unknown
     computed = found[0] if isinstance(found, tuple) and found else found
     if isinstance(found, keras_api.Clash):
         computed = _mended(m, path, arguments, symbolic)
@@ -381,10 +390,10 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         "operation",
         place,
         m.context,
-        by=path,
+        by="operator.r/" if path in OVER and bound and type(next(iter(bound.values()))) is Const else path,
         operands=tuple(tensors),
         computed_in=computed if isinstance(computed, str) else None,
-        others=tuple(value for value in bound.values() if isinstance(value, Unknown)),
+        others=tuple(value for value in bound.values() if isinstance(value, kinds)),
         arguments=arguments,
     )
     softmax: Made | None = None
@@ -398,7 +407,7 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
     template = Tensor(None, made, symbolic, softmax)
     if path in COUNTS:
         m.record(Counted(made, _last_number(bound)))
-    _note(m, made, found, Tensor(made.computed_in, made, symbolic, softmax))
+    _note(m, path, made, found, Tensor(made.computed_in, made, symbolic, softmax))
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
         part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
@@ -455,6 +464,10 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
             return Unknown(Symbol(scalars.SHAPE, value.made.place or place))
         case "T":
             return part_of(m, value, place)
+        case "value" if (
+            value.made.kind == "variable" and m.generation == "3" and value.made.by != variables.OF_TENSORFLOW
+        ):
+            return variables.read(m, value)
         case _:
             return Bound(value, ApiMethod(name))
 
@@ -499,6 +512,6 @@ def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Pl
         return cast(m, value, dtype_of(m, wanted) if wanted is not None else None, place, "astype")
     if name == "numpy":
         return Array(value.dtype)
-    if name in ("assign", "assign_add", "assign_sub", "value", "read_value", "set_shape"):
-        return value
-    return UNKNOWN
+    if name in variables.METHODS:
+        return variables.method(m, value, name, arguments, place)
+    return value if name == "set_shape" else UNKNOWN
