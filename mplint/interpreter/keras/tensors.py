@@ -115,8 +115,7 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
             if dtype in WIDE:
                 _settle(m, value)
             held = (variables.read(m, value),)
-            given = (("x", value),)
-            made = Made("cast", place, m.context, by=by, operands=held, computed_in=dtype, arguments=given)
+            made = Made("cast", place, m.context, by=by, operands=held, computed_in=dtype, arguments=(("x", value),))
             return _cast_to(m, Tensor(dtype, made, value.symbolic, value.softmax), value)
         case Choice():
             return choice([cast(m, option, dtype, place, by) for option in value.options])
