@@ -35,6 +35,7 @@ from mplint.codemods.scale_calls import (
 )
 from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
+from mplint.codemods.sizes import RoundUp
 from mplint.codemods.spelling import NameOfToday
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
@@ -59,6 +60,7 @@ from mplint.interpreter.outdated import (
     other_names,
 )
 from mplint.interpreter.scalers import Scalers
+from mplint.interpreter.sizes import Sizes
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -149,6 +151,7 @@ __all__ = [
     "Policy",
     "PolicyInstead",
     "Rewrite",
+    "RoundUp",
     "Rule",
     "ScaleDynamically",
     "ScaleInner",
@@ -166,6 +169,7 @@ __all__ = [
     "SetElsewhere",
     "Severity",
     "ShowUnscaled",
+    "Sizes",
     "Syntax",
     "Together",
     "Unscale",
