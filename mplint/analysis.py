@@ -158,7 +158,7 @@ class _Analysis:
 
     def __init__(self, project: Project, targets: Sequence[Path], settings: Settings) -> None:
         self._project = project
-        self._program = Program(project)
+        self._program = Program(project, settings.device)
         self._targets = tuple(dict.fromkeys(targets))
         self._wanted = frozenset(targets)
         self._settings = settings

@@ -39,6 +39,7 @@ from mplint.codemods.scale_calls import (
 )
 from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
+from mplint.codemods.sizes import RoundUp
 from mplint.codemods.spelling import NameOfToday
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
@@ -67,6 +68,7 @@ from mplint.interpreter.outdated import (
 )
 from mplint.interpreter.preprocessing import half_preprocessing
 from mplint.interpreter.scalers import Scalers
+from mplint.interpreter.sizes import Sizes
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
@@ -164,6 +166,7 @@ __all__ = [
     "Policy",
     "PolicyInstead",
     "Rewrite",
+    "RoundUp",
     "Rounded",
     "Rule",
     "ScaleDynamically",
@@ -182,6 +185,7 @@ __all__ = [
     "SetElsewhere",
     "Severity",
     "ShowUnscaled",
+    "Sizes",
     "Syntax",
     "Together",
     "Unscale",

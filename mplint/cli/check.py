@@ -82,7 +82,7 @@ class _Command(click.Command):
 @_words("--extend-select", metavar="CODES", help="Rules to turn on beside the selected ones.")
 @_words("--per-file-ignores", metavar="PATTERN:CODE", help="Rules to turn off in some files.")
 @click.option("--keras", type=Choice(KERAS), help="The generation of Keras, whatever the code says.  [default: auto]")
-@click.option("--device", type=Choice(DEVICES), help="What the code runs on (no rule asks for it yet).")
+@click.option("--device", type=Choice(DEVICES), help="What the code runs on.  [default: auto]")
 @click.option("--assume-policy", type=Choice(POLICIES), help="Check as if this policy were set.")
 @click.option(
     "--fail-on", type=Choice(SEVERITIES), help="The least severity that makes the exit status 1.  [default: warning]"

@@ -16,6 +16,7 @@ from mplint.interpreter.values import HALF, Instance, Place
 from mplint.interpreter.world import End, Layer, World
 from mplint.project.modules import Project
 from mplint.settings import OutputFix
+from mplint.source.file import SourceFile
 
 
 class Evidence:
@@ -41,9 +42,19 @@ class Evidence:
 
         What one file of a program makes is handed to any other, whichever of them imports which.
         """
+        return any(self._holds(other, words) for other in self._files_of(path))
+
+    def _files_of(self, path: Path) -> list[Path]:
         users = self._project.importers(path)
-        files = {path, *users, *self._project.closure(path)}.union(*map(self._project.closure, users))
-        return any(self._holds(other, words) for other in sorted(files))
+        return sorted({path, *users, *self._project.closure(path)}.union(*map(self._project.closure, users)))
+
+    def files_naming(self, path: Path, word: str) -> list[SourceFile]:
+        """The files, of any program that has `path` as a part, that contain a word."""
+        return [
+            self._project.source(other)
+            for other in self._files_of(path)
+            if self._holds(other, re.compile(rb"\b%s\b" % re.escape(word.encode())))
+        ]
 
     def is_named_elsewhere(self, path: Path, words: re.Pattern[bytes]) -> bool:
         """Whether a file that imports the one at `path` contains such bytes."""

@@ -122,7 +122,7 @@ def _literal(m: Machine, frame: Frame, node: cst.Integer | cst.Float | cst.Imagi
     found = cache.get(id(node))
     if found is None:
         found = cache[id(node)] = Const(node.evaluated_value)
-        if isinstance(node, cst.SimpleString):
+        if isinstance(node, (cst.SimpleString, cst.Integer)):
             m.program.literal_places[id(found)] = m.place(frame, node)
     return found
 
@@ -354,7 +354,10 @@ def _binary(m: Machine, frame: Frame, node: cst.BinaryOperation) -> Value:
 def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
     """`left <name> right` for an operator of LibCST's naming."""
     if isinstance(left, Const) and isinstance(right, Const):
-        return _fold(name, left.value, right.value)
+        folded = _fold(name, left.value, right.value)
+        if type(folded) is Const and type(folded.value) in _NUMBERS:
+            folded.parts = (name, left, right)
+        return folded
     if isinstance(left, Choice) or isinstance(right, Choice):
         pairs = [(a, b) for a in options(left) for b in options(right)]
         return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
@@ -413,6 +416,7 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
     return candidates.through(right, unknown, lambda value: binary(m, name, left, value, place))
 
 
+_NUMBERS: Final = (int, float)
 _COMPARED: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
 _COMPARABLE: Final = (Tuple, List, Dict, Const, Range, Instance)
 _OF_SETS: Final = {

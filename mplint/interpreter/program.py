@@ -47,8 +47,10 @@ _POLICIES: Final = HALF_POLICIES | FLOATS
 class Program:
     """A project seen by the interpreter."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, device: str = "auto") -> None:
         self.project = project
+        self.device = device
+        """What it runs on: gpu, tpu, or auto where its distribution strategies tell."""
         self.root_context = Context(None, None, 0)
         self._of_tensorflow_1: dict[Path, bool] = {}
         self.entered: set[cst.CSTNode] = set()
@@ -114,7 +116,7 @@ class Program:
         """The texts and numbers that the program compares an unknown with: it may be one of them."""
         self.literals: dict[int, Const] = {}
         self.literal_places: dict[int, Place] = {}
-        """Where the text of a string constant stands, by the identity of the constant."""
+        """Where the text of a string or of an integer stands, by the identity of the constant."""
         self.memo = Memo()
         self.places: dict[int, Place] = {}
         """The places by the identity of their nodes: a place keeps its node, so that no other gets the same."""

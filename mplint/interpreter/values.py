@@ -147,12 +147,16 @@ class Value:
 
 
 class Const(Value):
-    """A Python constant: None, bool, int, float, complex, str, bytes or Ellipsis."""
+    """A Python constant: None, bool, int, float, complex, str, bytes or Ellipsis.
 
-    __slots__ = ("value",)
+    `parts` are the operator and the operands of the arithmetic that gives a number; they do not enter comparisons.
+    """
 
-    def __init__(self, value: object) -> None:
+    __slots__ = ("parts", "value")
+
+    def __init__(self, value: object, parts: tuple[str, Const, Const] | None = None) -> None:
         self.value = value
+        self.parts = parts
 
     def __eq__(self, other: object) -> bool:
         # 1, 1.0 and True are equal in Python but are different values of the program

@@ -16,6 +16,7 @@ from mplint.keras_api.calls import (
     vocabulary_parameters,
 )
 from mplint.keras_api.copies import COPIES, Copy, are_separate, copy_of
+from mplint.keras_api.features import Features, features_of, given_features
 from mplint.keras_api.layers import (
     Result,
     decisive_in_call,
@@ -99,6 +100,7 @@ __all__ = [
     "Calls",
     "Clash",
     "Copy",
+    "Features",
     "Kind",
     "Operand",
     "Operation",
@@ -121,7 +123,9 @@ __all__ = [
     "copy_of",
     "decisive_in_call",
     "dtype_name",
+    "features_of",
     "generations",
+    "given_features",
     "half_variables",
     "has_own_dtype",
     "has_variables",
