@@ -28,7 +28,6 @@ from mplint.codemods.scale_arguments import ScaleOfToday, WithoutDynamic
 from mplint.codemods.scale_calls import (
     AlwaysDynamic,
     AppliedByKeras2,
-    LeftToKeras3,
     ScaledByKeras2,
     ScaledByKeras3,
     ScaleRead,
@@ -39,6 +38,7 @@ from mplint.codemods.spelling import NameOfToday
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
 from mplint.codemods.unwrapping import Unwrap, WrapOnce
+from mplint.codemods.without_unscaling import LeftToKeras3
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
