@@ -42,22 +42,12 @@ from mplint.codemods.without_unscaling import LeftToKeras3
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
+from mplint.interpreter.graph_rewriting import GraphRewriting
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.loops import Loops
-from mplint.interpreter.outdated import (
-    OptimizerUse,
-    attributes_of_text,
-    called_scales,
-    dynamics,
-    graph_rewrites,
-    half_options,
-    is_deprecated,
-    old_arguments,
-    old_names,
-    optimizer_uses,
-    other_names,
-)
+from mplint.interpreter.other_generation import OptimizerUse, OtherGeneration
+from mplint.interpreter.outdated import Outdated
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
@@ -133,6 +123,7 @@ __all__ = [
     "FileRule",
     "Float32End",
     "Float32Wrapper",
+    "GraphRewriting",
     "History",
     "Ineffective",
     "KeepOverflows",
@@ -145,6 +136,8 @@ __all__ = [
     "NameOfToday",
     "NamePolicy",
     "OptimizerUse",
+    "OtherGeneration",
+    "Outdated",
     "Place",
     "Policy",
     "PolicyInstead",
@@ -177,17 +170,7 @@ __all__ = [
     "WithoutOption",
     "World",
     "WrapOnce",
-    "attributes_of_text",
-    "called_scales",
-    "dynamics",
     "faulty_ends",
-    "graph_rewrites",
-    "half_options",
     "in_vain",
-    "is_deprecated",
     "nearest_policy",
-    "old_arguments",
-    "old_names",
-    "optimizer_uses",
-    "other_names",
 ]
