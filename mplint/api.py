@@ -7,7 +7,7 @@ wrong at which place, and names the rewrite that mends it; it never sees syntax,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -82,6 +82,14 @@ class Rule(ABC):
     @abstractmethod
     def check(self, world: World) -> Iterator[Fault]:
         """The faults of one world."""
+
+
+def first_at_each_place(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """One fault a place, where what brings it about comes there in several ways."""
+    found: dict[Place, Fault] = {}
+    for fault in faults:
+        found.setdefault(fault.at, fault)
+    yield from found.values()
 
 
 class FileRule(Rule):
@@ -171,6 +179,7 @@ __all__ = [
     "World",
     "WrapOnce",
     "faulty_ends",
+    "first_at_each_place",
     "in_vain",
     "nearest_policy",
 ]
