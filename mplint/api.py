@@ -7,7 +7,7 @@ wrong at which place, and names the rewrite that mends it; it never sees syntax,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -32,7 +32,6 @@ from mplint.codemods.scale_arguments import ScaleOfToday, WithoutDynamic
 from mplint.codemods.scale_calls import (
     AlwaysDynamic,
     AppliedByKeras2,
-    LeftToKeras3,
     ScaledByKeras2,
     ScaledByKeras3,
     ScaleRead,
@@ -44,28 +43,19 @@ from mplint.codemods.spelling import NameOfToday
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
 from mplint.codemods.unwrapping import Unwrap, WrapOnce
+from mplint.codemods.without_unscaling import LeftToKeras3
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.feeding import Feeding
+from mplint.interpreter.graph_rewriting import GraphRewriting
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.integers import Integers, Rounded
 from mplint.interpreter.loops import Loops
 from mplint.interpreter.mismatches import Mismatch, mismatches
-from mplint.interpreter.outdated import (
-    OptimizerUse,
-    attributes_of_text,
-    called_scales,
-    dynamics,
-    graph_rewrites,
-    half_options,
-    is_deprecated,
-    old_arguments,
-    old_names,
-    optimizer_uses,
-    other_names,
-)
+from mplint.interpreter.other_generation import OptimizerUse, OtherGeneration
+from mplint.interpreter.outdated import Outdated
 from mplint.interpreter.preprocessing import half_preprocessing
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.sizes import Sizes
@@ -102,6 +92,14 @@ class Rule(ABC):
     @abstractmethod
     def check(self, world: World) -> Iterator[Fault]:
         """The faults of one world."""
+
+
+def first_at_each_place(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """One fault a place, where what brings it about comes there in several ways."""
+    found: dict[Place, Fault] = {}
+    for fault in faults:
+        found.setdefault(fault.at, fault)
+    yield from found.values()
 
 
 class FileRule(Rule):
@@ -145,6 +143,7 @@ __all__ = [
     "Float32End",
     "Float32Preprocessing",
     "Float32Wrapper",
+    "GraphRewriting",
     "History",
     "Ineffective",
     "Integers",
@@ -162,6 +161,8 @@ __all__ = [
     "NameOfToday",
     "NamePolicy",
     "OptimizerUse",
+    "OtherGeneration",
+    "Outdated",
     "Place",
     "Policy",
     "PolicyInstead",
@@ -197,19 +198,10 @@ __all__ = [
     "WithoutOption",
     "World",
     "WrapOnce",
-    "attributes_of_text",
-    "called_scales",
-    "dynamics",
     "faulty_ends",
-    "graph_rewrites",
-    "half_options",
+    "first_at_each_place",
     "half_preprocessing",
     "in_vain",
-    "is_deprecated",
     "mismatches",
     "nearest_policy",
-    "old_arguments",
-    "old_names",
-    "optimizer_uses",
-    "other_names",
 ]

@@ -101,7 +101,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import AddLossScaling, Applicability, Fault, Loops, Place, Rule, Severity, World
+from mplint.api import AddLossScaling, Applicability, Fault, Loops, Rule, Severity, World, first_at_each_place
 
 
 class MissingLossScaling(Rule):
@@ -115,20 +115,17 @@ class MissingLossScaling(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each optimizer that is given gradients of float16 layers, and does not scale."""
         loops = world.once(Loops)
-        seen: set[Place] = set()
-        for step in loops.without_scaling():
-            at = step.optimizer.address.place
-            if at in seen:
-                continue
-            seen.add(at)
-            yield Fault(
-                at,
+        yield from first_at_each_place(
+            Fault(
+                step.optimizer.address.place,
                 Severity.ERROR,
                 "this optimizer trains float16 layers in a loop that does not scale the loss: gradients below 6e-8"
                 f" become 0; wrap it in LossScaleOptimizer and {_MORE[world.generation]}",
                 loops.policy_of(step),
                 AddLossScaling(world, step),
             )
+            for step in loops.without_scaling()
+        )
 
 
 _MORE = {

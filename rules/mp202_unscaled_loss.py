@@ -124,7 +124,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Place, Rule, ScaleLoss, Severity, World
+from mplint.api import Applicability, Fault, Loops, Rule, ScaleLoss, Severity, World, first_at_each_place
 
 
 class UnscaledLoss(Rule):
@@ -138,14 +138,12 @@ class UnscaledLoss(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each gradient of a loss that nobody scales, for an optimizer that counts on it."""
         loops = world.once(Loops)
-        seen: set[Place] = set()
-        for step in loops.unscaled_losses():
-            at = step.gradient.place
-            if at is None or at in seen:
-                continue
-            seen.add(at)
-            severity, says = _VERDICTS[world.generation]
-            yield Fault(at, severity, says, loops.policy_of(step), ScaleLoss(world, step))
+        severity, says = _VERDICTS[world.generation]
+        yield from first_at_each_place(
+            Fault(step.gradient.place, severity, says, loops.policy_of(step), ScaleLoss(world, step))
+            for step in loops.unscaled_losses()
+            if step.gradient.place is not None
+        )
 
 
 _VERDICTS = {

@@ -76,6 +76,8 @@ class FixedLossScale(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Scales that do not adapt themselves."""
         for fixed in world.once(Scalers).fixed_scales():
-            value = f"fixed at {fixed.value:g}" if fixed.value is not None else "fixed"
-            says = f"the loss scale is {value}: let a LossScaleOptimizer find the one that neither loses nor overflows"
+            says = (
+                f"the loss scale is fixed at {fixed.value:g}: let a LossScaleOptimizer find the one that neither loses"
+                " nor overflows"
+            )
             yield Fault(fixed.at, Severity.WARNING, says, None, ScaleDynamically(world, fixed))

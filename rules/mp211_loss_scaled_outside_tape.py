@@ -101,7 +101,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Place, Rule, ScaleInsideTape, Severity, World
+from mplint.api import Applicability, Fault, Loops, Rule, ScaleInsideTape, Severity, World, first_at_each_place
 
 
 class LossScaledOutsideTape(Rule):
@@ -115,15 +115,11 @@ class LossScaledOutsideTape(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each scaling that the tape does not record."""
         loops = world.once(Loops)
-        seen: set[Place] = set()
-        for step, at in loops.scaled_outside():
-            if at not in seen:
-                seen.add(at)
-                yield Fault(
-                    at,
-                    Severity.ERROR,
-                    "the loss is scaled where the tape no longer records: every gradient of it is None; scale it inside"
-                    " the tape's with block",
-                    loops.policy_of(step),
-                    ScaleInsideTape(step, at),
-                )
+        says = (
+            "the loss is scaled where the tape no longer records: every gradient of it is None; scale it inside the"
+            " tape's with block"
+        )
+        yield from first_at_each_place(
+            Fault(at, Severity.ERROR, says, loops.policy_of(step), ScaleInsideTape(step, at))
+            for step, at in loops.scaled_outside()
+        )

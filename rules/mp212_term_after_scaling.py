@@ -103,7 +103,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Place, Rule, ScaleTerms, Severity, World
+from mplint.api import Applicability, Fault, Loops, Rule, ScaleTerms, Severity, World, first_at_each_place
 
 
 class TermAfterScaling(Rule):
@@ -117,15 +117,11 @@ class TermAfterScaling(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each sum of scaled terms and others."""
         loops = world.once(Loops)
-        seen: set[Place] = set()
-        for step, at in loops.mixed_terms():
-            if at not in seen:
-                seen.add(at)
-                yield Fault(
-                    at,
-                    Severity.WARNING,
-                    "a term that is not scaled is added to a scaled loss: it weighs 1/scale of what it should, 32768"
-                    " times less at first; add it before the loss is scaled, or scale it, too",
-                    loops.policy_of(step),
-                    ScaleTerms(world, step),
-                )
+        says = (
+            "a term that is not scaled is added to a scaled loss: it weighs 1/scale of what it should, 32768 times less"
+            " at first; add it before the loss is scaled, or scale it, too"
+        )
+        yield from first_at_each_place(
+            Fault(at, Severity.WARNING, says, loops.policy_of(step), ScaleTerms(world, step))
+            for step, at in loops.mixed_terms()
+        )

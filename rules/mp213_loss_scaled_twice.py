@@ -96,8 +96,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from mplint.api import Applicability, Fault, Loops, Place, Rule, ScaleOnce, Severity, World
+from mplint.api import Applicability, Fault, Loops, Rule, ScaleOnce, Severity, World, first_at_each_place
+
+_MINIMIZED: Final = "minimize is given a scaled loss and scales it once more: give it the loss as it is"
+_SCALED: Final = "the loss is scaled once more here, and its gradients are unscaled once: scale it once"
 
 
 class LossScaledTwice(Rule):
@@ -111,19 +115,13 @@ class LossScaledTwice(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each scaling too many."""
         loops = world.once(Loops)
-        seen: set[Place] = set()
-        for step, at in loops.scaled_twice():
-            if at in seen:
-                continue
-            seen.add(at)
-            if step.is_minimize:
-                says = "minimize is given a scaled loss and scales it once more: give it the loss as it is"
-            else:
-                says = "the loss is scaled once more here, and its gradients are unscaled once: scale it once"
-            yield Fault(
+        yield from first_at_each_place(
+            Fault(
                 at,
                 Severity.ERROR,
-                f"{says}; its gradients are 32768 times too large at first",
+                f"{_MINIMIZED if step.is_minimize else _SCALED}; its gradients are 32768 times too large at first",
                 loops.policy_of(step),
                 ScaleOnce(world, step, at),
             )
+            for step, at in loops.scaled_twice()
+        )

@@ -104,7 +104,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Loops, Place, Rule, ScaleInner, Severity, World
+from mplint.api import Applicability, Fault, Loops, Rule, ScaleInner, Severity, World, first_at_each_place
 
 
 class InnerGradientUnscaled(Rule):
@@ -118,16 +118,12 @@ class InnerGradientUnscaled(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each gradient in a loss, computed in float16, of something that is not scaled."""
         loops = world.once(Loops)
-        seen: set[Place] = set()
-        for step, inner in loops.inner_gradients():
-            at = inner.place
-            if at is not None and at not in seen:
-                seen.add(at)
-                yield Fault(
-                    at,
-                    Severity.WARNING,
-                    "this gradient is a part of the loss and is taken in float16 of what is not scaled: what is below"
-                    " 6e-8 becomes 0; scale what it is taken of, and divide the gradient by the scale",
-                    loops.policy_of(step),
-                    ScaleInner(world, step, inner),
-                )
+        says = (
+            "this gradient is a part of the loss and is taken in float16 of what is not scaled: what is below 6e-8"
+            " becomes 0; scale what it is taken of, and divide the gradient by the scale"
+        )
+        yield from first_at_each_place(
+            Fault(inner.place, Severity.WARNING, says, loops.policy_of(step), ScaleInner(world, step, inner))
+            for step, inner in loops.inner_gradients()
+            if inner.place is not None
+        )

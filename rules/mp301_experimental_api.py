@@ -75,16 +75,12 @@ from mplint.api import (
     Applicability,
     Fault,
     NameOfToday,
-    Place,
+    Outdated,
     Rule,
     ScaleOfToday,
     ScaleRead,
     Severity,
     World,
-    called_scales,
-    is_deprecated,
-    old_arguments,
-    old_names,
 )
 
 
@@ -98,18 +94,19 @@ class ExperimentalApi(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Names, arguments and calls of the API on trial."""
-        for found in old_names(world):
-            name = found.names[0]
+        outdated = world.once(Outdated)
+        for found in outdated.names():
+            is_deprecated, was_there = outdated.is_deprecated(found.at), found.names[0].was_there
             gone = ", ".join(f"`{each.label}`" for each in found.names)
             now = ", ".join(dict.fromkeys(f"`{each.now}`" for each in found.names if each.now is not None))
-            says = f"{gone} {'was' if name.was_there else 'is'} {_absence(world, found.at, name.was_there)}"
+            says = f"{gone} {_absence(is_deprecated) if was_there else 'is not there'}"
             yield Fault(
                 found.at,
-                self._severity(world, found.at),
+                Severity.WARNING if is_deprecated else Severity.ERROR,
                 f"{says}: use {now}" if now else f"{says}: LossScaleOptimizer says how the loss is scaled",
                 rewrite=NameOfToday(found.at, found.names),
             )
-        for argument in old_arguments(world):
+        for argument in outdated.arguments:
             what = "a policy" if argument.of_policy else "LossScaleOptimizer"
             yield Fault(
                 argument.at,
@@ -118,7 +115,7 @@ class ExperimentalApi(Rule):
                 "otherwise",
                 rewrite=ScaleOfToday(world, argument.at, argument.value, argument.of_policy, argument.old),
             )
-        for use in called_scales(world):
+        for use in outdated.called_scales():
             now = (
                 "an attribute" if world.generation == "2" else "not there in Keras 3: `scale_loss(1.0)` gives the scale"
             )
@@ -129,11 +126,6 @@ class ExperimentalApi(Rule):
                 rewrite=ScaleRead(world, use.at),
             )
 
-    def _severity(self, world: World, at: Place) -> Severity:
-        return Severity.WARNING if is_deprecated(world, at) else Severity.ERROR
 
-
-def _absence(world: World, at: Place, was_there: bool) -> str:
-    if not was_there:
-        return "not there"
-    return "deprecated in TensorFlow 2.4 and is gone in 2.9" if is_deprecated(world, at) else "taken out of TensorFlow"
+def _absence(is_deprecated: bool) -> str:
+    return "was deprecated in TensorFlow 2.4 and is gone in 2.9" if is_deprecated else "was taken out of TensorFlow"

@@ -122,6 +122,7 @@ from mplint.api import (
     Minimized,
     NameOfOther,
     OptimizerUse,
+    OtherGeneration,
     Rewrite,
     Rule,
     ScaledByKeras3,
@@ -129,10 +130,6 @@ from mplint.api import (
     Severity,
     WithoutDynamic,
     World,
-    attributes_of_text,
-    dynamics,
-    optimizer_uses,
-    other_names,
 )
 
 _INSTEAD = {
@@ -155,7 +152,8 @@ class Keras2ApiInKeras3(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Methods of optimizers, and optimizers, that Keras 3 has not."""
-        for use in optimizer_uses(world, "3"):
+        used = world.once(OtherGeneration)
+        for use in used.optimizer_uses("3"):
             if use.name == "loss_scale" and use.called:
                 continue  # it was no method in Keras 2, either
             instead = _INSTEAD.get(use.name)
@@ -166,7 +164,7 @@ class Keras2ApiInKeras3(Rule):
                 f"{says}: {instead}" if instead is not None else says,
                 rewrite=_rewrite(world, use),
             )
-        for told in dynamics(world):
+        for told in used.dynamics():
             yield Fault(
                 told.at,
                 Severity.ERROR,
@@ -174,14 +172,14 @@ class Keras2ApiInKeras3(Rule):
                 "`loss_scale_factor` has a fixed one",
                 rewrite=WithoutDynamic(told.at, told.value),
             )
-        for other in other_names(world, "3"):
+        for other in used.names("3"):
             yield Fault(
                 other.at,
                 Severity.ERROR,
                 f"Keras 3 has no `{other.label}`",
                 rewrite=NameOfOther(world, other.at, other.spelled, other.path),
             )
-        for asked in attributes_of_text(world) if world.generation == "3" else ():
+        for asked in used.attributes_of_text():
             yield Fault(
                 asked.place,
                 Severity.ERROR,

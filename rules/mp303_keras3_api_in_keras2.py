@@ -97,13 +97,12 @@ from mplint.api import (
     Fault,
     NameOfOther,
     OptimizerUse,
+    OtherGeneration,
     Rewrite,
     Rule,
     ScaledByKeras2,
     Severity,
     World,
-    optimizer_uses,
-    other_names,
 )
 
 _INSTEAD = {
@@ -122,7 +121,8 @@ class Keras3ApiInKeras2(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Methods of optimizers, and names, that Keras 2 has not."""
-        for use in optimizer_uses(world, "2"):
+        used = world.once(OtherGeneration)
+        for use in used.optimizer_uses("2"):
             instead = _INSTEAD.get(use.name)
             says = f"an optimizer of Keras 2 has no `{use.name}`"
             yield Fault(
@@ -131,7 +131,7 @@ class Keras3ApiInKeras2(Rule):
                 f"{says}: {instead}" if instead is not None else says,
                 rewrite=_rewrite(use),
             )
-        for other in other_names(world, "2"):
+        for other in used.names("2"):
             yield Fault(
                 other.at,
                 Severity.ERROR,

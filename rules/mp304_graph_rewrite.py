@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, PolicyInstead, Rule, Severity, World, graph_rewrites
+from mplint.api import Applicability, Fault, GraphRewriting, PolicyInstead, Rule, Severity, World
 
 
 class GraphRewrite(Rule):
@@ -75,7 +75,7 @@ class GraphRewrite(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Calls that switch the graph rewrite on."""
-        for found in graph_rewrites(world):
+        for found in world.once(GraphRewriting).calls():
             why = (
                 "TensorFlow has no `enable_mixed_precision_graph_rewrite` any more"
                 if found.gone

@@ -66,7 +66,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Rule, Severity, WithoutOption, World, half_options
+from mplint.api import Applicability, Fault, GraphRewriting, Rule, Severity, WithoutOption, World
 
 
 class GrapplerMixedPrecision(Rule):
@@ -79,7 +79,7 @@ class GrapplerMixedPrecision(Rule):
 
     def check(self, world: World) -> Iterator[Fault]:
         """Options and variables that switch it on."""
-        for found in half_options(world):
+        for found in world.once(GraphRewriting).options():
             why = (
                 "beside the policy it also turns what is kept in float32"
                 if found.beside

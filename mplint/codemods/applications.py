@@ -18,7 +18,7 @@ from mplint.interpreter.values import Place
 from mplint.interpreter.world import End, Layer
 from mplint.keras_api import Kind, kind
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in
 
 _ACTIVATION: Final = "classifier_activation"
 _LONGEST: Final = 100
@@ -122,7 +122,7 @@ class _Statement:
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
                 pass
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute())]) | cst.Return():
-                taken = {node.value for node in walk(source.module) if isinstance(node, cst.Name)}
+                taken = names_in(source.module)
                 fresh = next((word for word in _FRESH if word not in taken), None)
                 if fresh is None:
                     return None

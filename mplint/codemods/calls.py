@@ -103,6 +103,12 @@ def set_argument(source: SourceFile, call: cst.Call, name: str, value: str) -> E
     return Edit(source.path, inner, value + "".join(f"  {comment}{newline(source, inner.end)}" for comment in comments))
 
 
+def left_out(source: SourceFile, call: cst.Call, gone: cst.Arg) -> list[Edit] | None:
+    """The edits that take the argument `gone` out of the call; None where a comment would go, too."""
+    edits, comments = without(source, call, gone)
+    return None if comments else edits
+
+
 def without(source: SourceFile, call: cst.Call, gone: cst.Arg) -> tuple[list[Edit], list[str]]:
     """Edits that take the argument `gone` out of the call with one comma, and the comments that go with it.
 

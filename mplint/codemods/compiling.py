@@ -8,8 +8,8 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, layout, names, statements
+from mplint.codemods.loss_scale import wrapper
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.codemods.scaling import wrapper
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.trace import Compiled
 from mplint.interpreter.values import Api, Instance
@@ -64,15 +64,13 @@ def _switched_on(source: SourceFile, call: cst.Call) -> list[Edit] | None:
     """Without the argument that turns the scaling off, in the call or in the dict of arguments that it is given."""
     own = calls.argument(call, _OFF)
     if own is not None:
-        edits, comments = calls.without(source, call, own)
-        return None if comments else edits
+        return calls.left_out(source, call, own)
     for arg in call.args:
         if arg.star != "**":
             continue
         held = _value(source, call, arg.value) if isinstance(arg.value, cst.Name) else arg.value
         if isinstance(held, cst.Call) and (found := calls.argument(held, _OFF)) is not None:
-            edits, comments = calls.without(source, held, found)
-            return None if comments else edits
+            return calls.left_out(source, held, found)
         for element in held.elements if isinstance(held, cst.Dict) else ():
             if isinstance(element, cst.DictElement) and _is_named(element.key) and isinstance(element.value, cst.Name):
                 return [Edit(source.path, source.span(element.value), "True")]
@@ -85,11 +83,6 @@ def _is_named(key: cst.BaseExpression) -> bool:
 
 def _value(source: SourceFile, call: cst.Call, name: cst.Name) -> cst.BaseExpression | None:
     """What a name that is bound once, in the function or the module, is bound to."""
-    for scope in (statements.scope(source, call), source.module):
-        bound = statements.stores(source, scope, name.value)
-        if len(bound) == 1:
-            statement = statements.around(source, bound[0])
-            value = getattr(statement, "value", None)
-            if statements.target(statement) is bound[0] and isinstance(value, cst.BaseExpression):
-                return value
-    return None
+    scopes = (statements.scope(source, call), source.module)
+    held = (statements.only_value(source, scope, name.value) for scope in scopes)
+    return next((value for value in held if value is not None), None)

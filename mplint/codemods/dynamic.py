@@ -7,16 +7,17 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, layout
-from mplint.codemods.reducing import reduced
+from mplint.codemods import calls, layout, receivers
+from mplint.codemods.expressions import reduced
+from mplint.codemods.loss_scale import wrapped
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.codemods.scaling import SCALES, optimizer_at, wrapped
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.loops import Loops, Step
 from mplint.interpreter.scalers import FixedScale
 from mplint.interpreter.scaling import Constant
 from mplint.interpreter.values import Made, Place
 from mplint.interpreter.world import World
+from mplint.keras_api.optimizers import SCALE_METHODS, UNSCALE_METHOD
 
 _FACTOR: Final = "loss_scale_factor"
 _DYNAMIC: Final = "dynamic"
@@ -44,16 +45,14 @@ class ScaleDynamically(Rewrite):
             return None
         factor = calls.argument(call, _FACTOR)
         if factor is not None:
-            edits, comments = calls.without(source, call, factor)
-            around = wrapped(self.world, self.fixed.at)
-            return None if comments or around is None else [*around, *edits]
+            edits, around = calls.left_out(source, call, factor), wrapped(self.world, self.fixed.at)
+            return None if edits is None or around is None else [*around, *edits]
         dynamic = calls.argument_at(call, _DYNAMIC, 1)
         if dynamic is None:
             return None
         if dynamic.keyword is None:
             return [Edit(source.path, source.span(dynamic.value, parentheses=True), "True")]
-        edits, comments = calls.without(source, call, dynamic)
-        return None if comments else edits
+        return calls.left_out(source, call, dynamic)
 
     def _instead_of_arithmetic(
         self, evidence: Evidence, step: Step, times: Constant, over: Constant
@@ -72,24 +71,23 @@ class ScaleDynamically(Rewrite):
 
     def _is_alone(self, evidence: Evidence, step: Step, times: Constant) -> bool:
         """Whether all gradients that the optimizer is given were scaled at this place."""
-        for world in evidence.worlds:
-            for other in world.once(Loops).steps:
-                if other.optimizer.address.place is not step.optimizer.address.place:
-                    continue
-                if not any(constant.made.place is times.made.place for constant in other.course.constants):
-                    return False
-        return True
+        return all(
+            any(constant.made.place is times.made.place for constant in other.course.constants)
+            for world in evidence.worlds
+            for other in world.once(Loops).steps
+            if other.optimizer.address.place is step.optimizer.address.place
+        )
 
     def _scaled(self, step: Step, made: Made) -> list[Edit] | None:
         at = made.place
         if at is None or not isinstance(at.node, cst.BinaryOperation):
             return None
-        by = optimizer_at(self.world, step, made)
+        by = receivers.optimizer_at(self.world, step, made)
         loss = _factor(at.node, step, at)
         if by is None or loss is None:
             return None
         source = at.source
-        text = f"{by}.{SCALES[self.world.generation]}({layout.code(source, loss)})"
+        text = f"{by}.{SCALE_METHODS[self.world.generation]}({layout.code(source, loss)})"
         return [Edit(source.path, source.span(at.node, parentheses=True), text)]
 
     def _unscaled(self, step: Step, made: Made) -> list[Edit] | None:
@@ -102,7 +100,7 @@ class ScaleDynamically(Rewrite):
             return None
         if self.world.generation == "3":
             return reduced(source, node, gradient)
-        by = optimizer_at(self.world, step, made)
+        by = receivers.optimizer_at(self.world, step, made)
         match source.parent(node):
             case (
                 cst.ListComp(
@@ -111,7 +109,7 @@ class ScaleDynamically(Rewrite):
             ):
                 if by is None or elt is not node or not isinstance(gradient, cst.Name) or gradient.value != name:
                     return None
-                text = f"{by}.get_unscaled_gradients({layout.code(source, held)})"
+                text = f"{by}.{UNSCALE_METHOD}({layout.code(source, held)})"
                 return [Edit(source.path, source.span(whole, parentheses=True), text)]
             case _:
                 return None

@@ -7,14 +7,15 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, layout
-from mplint.codemods.removing import in_place_of, item_gone, statement_gone, statement_of
+from mplint.codemods import calls, layout, statements
+from mplint.codemods.expressions import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.setters import setter_in
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
 from mplint.keras_api import Copy
+from mplint.source.file import SourceFile
 
 _POLICY: Final = "mixed_float16"
 
@@ -29,31 +30,41 @@ class WithoutOption(Rewrite):
     def plan(self, evidence: Evidence) -> Fix | None:
         """The entry of a dict, or the whole statement."""
         element = self.at.source.parent(self.at.node)
-        if self.at is self.call:
-            edits = self._statement()
-        elif isinstance(element, cst.DictElement):
-            edits = self._entry(element)
-        elif isinstance(element, cst.Index):
-            edits = statement_gone(self.at)
-        else:
-            edits = None
-        return Fix("leave it out", Applicability.UNSAFE, tuple(edits)) if edits else None
+        edit = None
+        if isinstance(element, cst.DictElement):
+            edit = self._entry(element)
+        elif self.at is self.call or isinstance(element, cst.Index):  # os.environ["TF_ENABLE_AUTO_MIXED_PRECISION"]
+            edit = _gone(self.at)
+        return Fix("leave it out", Applicability.UNSAFE, (edit,)) if edit is not None else None
 
-    def _statement(self) -> list[Edit] | None:
-        """`os.environ["TF_ENABLE_AUTO_MIXED_PRECISION"] = "1"`."""
-        return statement_gone(self.at)
-
-    def _entry(self, element: cst.DictElement) -> list[Edit] | None:
+    def _entry(self, element: cst.DictElement) -> Edit | None:
         source = self.at.source
         held = source.parent(element)
         if not isinstance(held, cst.Dict):
             return None
         if len(held.elements) == 1:
             argument = source.parent(held)
-            outer = source.parent(argument) if isinstance(argument, cst.Arg) else None
-            if outer is not None and outer is self.call.node:
-                return statement_gone(self.call)
-        return item_gone(source, list(held.elements), element)
+            if isinstance(argument, cst.Arg) and source.parent(argument) is self.call.node:
+                return _gone(self.call)
+        return _without(source, held, element)
+
+
+def _gone(at: Place) -> Edit | None:
+    statement = statements.around(at.source, at.node)
+    return statements.removed(at.source, statement) if statement is not None else None
+
+
+def _without(source: SourceFile, held: cst.Dict, gone: cst.BaseDictElement) -> Edit | None:
+    """The edit that takes an entry out of a dict, with one comma; None where a comment would go, too."""
+    items = list(held.elements)
+    index, here = items.index(gone), source.span(gone)
+    if index + 1 < len(items):
+        span = Span(here.start, source.span(items[index + 1]).start)
+    elif index > 0:
+        span = Span(source.span(items[index - 1]).end, here.end)
+    else:
+        span = Span(here.start, here.end + source.text.startswith(",", here.end))
+    return None if layout.comments_in(source.text[span.start : span.end]) else Edit(source.path, span, "")
 
 
 @dataclass(frozen=True)
@@ -79,21 +90,16 @@ class PolicyInstead(Rewrite):
             return None
         text, edits = setter
         line = f"{text}({layout.quoted(source, _POLICY)})" if text else ""
-        statement = statement_of(source, call)
-        if statement is None or layout.own_line(source, statement) is None:
+        statement = statements.around(source, call)
+        if statement is None:
             return None
-        span = source.span(statement)
-        if not layout.starts_line(source, span.start):
-            return None
-        if self._only_wraps(statement, call, given) and not layout.comments_in(layout.code(source, call)):
-            written = [Edit(source.path, span, line)] if line else statement_gone(self.at)
+        if line and self._only_wraps(statement, call, given) and not layout.comments_in(layout.code(source, call)):
+            written = [Edit(source.path, source.span(statement), line)]
         else:
-            kept = in_place_of(source, call, given)
-            start = layout.newline(source, span.start) + layout.indentation(source, span.start)
-            before = [Edit(source.path, Span(span.start, span.start), line + start)] if line else []
-            written = [*before, *kept] if kept else None
-        if not written:
-            return None
+            kept = reduced(source, call, given.value)
+            if kept is None:
+                return None
+            written = [*([statements.in_front(source, statement, line)] if line else []), *kept]
         what = "leave the optimizer as it is" if self.has_policy else f"set the policy {_POLICY} instead"
         return Fix(what, Applicability.UNSAFE, (*edits, *written))
 

@@ -7,7 +7,6 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.findings import Span
 from mplint.source.file import SourceFile
 from mplint.source.lexer import Kind, strings_and_comments
 
@@ -74,13 +73,3 @@ def own_line(source: SourceFile, statement: cst.CSTNode) -> cst.SimpleStatementL
     """The line of a simple statement that shares it with no other; None of any other node."""
     line = source.parent(statement)
     return line if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
-
-
-def whole_lines(source: SourceFile, line: cst.SimpleStatementLine) -> Span | None:
-    """The lines of a statement, to take them out; None where a comment would go with them, or nothing be left."""
-    block = source.parent(line)
-    if not isinstance(block, (cst.IndentedBlock, cst.Module)) or len(block.body) < 2:
-        return None
-    span = source.span(line)
-    lines = Span(line_start(source, span.start), next_line(source, span.end))
-    return None if comments_in(source.text[lines.start : lines.end]) else lines

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, names
+from mplint.codemods import calls, layout, names, statements, variables
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.codemods.without_unscaling import scope_of
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
-from mplint.source.walk import walk
+from mplint.source.walk import names_in
 
 _TAPE: Final = "tensorflow.GradientTape"
 _WHAT: Final = "scale the loss, take the gradient and apply it"
+
+
+class _Written:
+    """The statements of a step of Keras 3."""
+
+    def __init__(self, optimizer: str, trained: str, free: Callable[[str], str]) -> None:
+        self._optimizer = optimizer
+        self._trained = trained
+        self._scaled = free("scaled_loss")
+        self._gradients = free("gradients")
+
+    def scaling(self, loss: str) -> str:
+        """That for the end of what the tape records."""
+        return f"{self._scaled} = {self._optimizer}.scale_loss({loss})"
+
+    def behind(self, tape: str) -> list[str]:
+        """Those behind the tape."""
+        return [
+            f"{self._gradients} = {tape}.gradient({self._scaled}, {self._trained})",
+            f"{self._optimizer}.apply_gradients(zip({self._gradients}, {self._trained}))",
+        ]
 
 
 @dataclass(frozen=True)
@@ -31,60 +52,47 @@ class Minimized(Rewrite):
         source, call = self.at.source, self.at.node
         if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
             return None
-        statement = source.parent(call)
-        if not isinstance(statement, cst.Expr) or layout.own_line(source, statement) is None:
+        statement = statements.around(source, call)
+        if not isinstance(statement, cst.Expr) or statement.value is not call:
             return None
-        if not layout.starts_line(source, source.span(statement).start) or layout.comments_in(
-            layout.code(source, call)
-        ):
+        if layout.comments_in(layout.code(source, call)):
             return None
-        loss = calls.argument_at(call, "loss", 0)
-        variables = calls.argument_at(call, "var_list", 1)
-        tape = calls.argument_at(call, "tape", 2)
-        known = [given for given in (loss, variables, tape) if given is not None]
-        if loss is None or variables is None or len(known) != len(call.args) or any(given.star for given in known):
+        loss, trained, tape = (
+            calls.argument_at(call, name, position) for position, name in enumerate(("loss", "var_list", "tape"))
+        )
+        known = [given for given in (loss, trained, tape) if given is not None]
+        if loss is None or trained is None or len(known) != len(call.args) or any(given.star for given in known):
             return None
-        if isinstance(variables.value, (cst.Call, cst.Lambda)):  # it would be asked twice
+        if isinstance(trained.value, (cst.Call, cst.Lambda)):  # it would be asked twice
             return None
+        written = _Written(layout.code(source, call.func.value), layout.code(source, trained.value), self._free)
         if tape is None:
-            return self._around_function(call, statement, loss.value, variables.value)
-        return self._with_tape(call, statement, loss.value, variables.value, tape.value)
+            edits = self._around_function(statement, loss.value, written)
+        else:
+            edits = self._with_tape(statement, loss.value, tape.value, written)
+        return Fix(_WHAT, Applicability.SAFE, tuple(edits)) if edits else None
 
     def _with_tape(
-        self,
-        call: cst.Call,
-        statement: cst.Expr,
-        loss: cst.BaseExpression,
-        variables: cst.BaseExpression,
-        tape: cst.BaseExpression,
-    ) -> Fix | None:
+        self, statement: cst.Expr, loss: cst.BaseExpression, tape: cst.BaseExpression, written: _Written
+    ) -> list[Edit] | None:
         """One more statement at the end of the tape, and two in the place of this one."""
-        source = self.at.source
         if not isinstance(loss, cst.Name) or not isinstance(tape, cst.Name):
             return None
-        recording = self._recording(statement, tape.value)
+        source, recording = self.at.source, self._recording(statement, tape.value)
         if recording is None or not isinstance(recording.body, cst.IndentedBlock):
             return None
-        scaled, gradients = self._free("scaled_loss"), self._free("gradients")
-        assert isinstance(call.func, cst.Attribute)
-        optimizer = layout.code(source, call.func.value)
-        scaling = f"{scaled} = {optimizer}.scale_loss({loss.value})"
-        behind = self._behind(optimizer, f"{tape.value}.gradient({scaled}, ", variables, gradients)
-        here = source.span(statement)
-        if _is_inside(statement, recording):
-            return self._fix(Edit(source.path, here, self._line(here.start, scaling) + behind))
-        last = recording.body.body[-1]
-        if not any(isinstance(node, cst.Name) and node.value == loss.value for node in walk(recording.body)):
+        scaling, behind = written.scaling(loss.value), written.behind(tape.value)
+        if statements.is_in(source, statement, recording):
+            return [self._instead(statement, [scaling, *behind])]
+        if loss.value not in names_in(recording.body):
             return None
+        first, last = recording.body.body[0], recording.body.body[-1]
         end = source.span(last).end
-        start = source.span(recording.body.body[0]).start
-        added = layout.newline(source, end) + layout.indentation(source, start) + scaling
         stop = layout.line_end(source, end)
-        return self._fix(Edit(source.path, Span(stop, stop), added), Edit(source.path, here, behind))
+        start = layout.newline(source, end) + layout.indentation(source, source.span(first).start)
+        return [Edit(source.path, Span(stop, stop), start + scaling), self._instead(statement, behind)]
 
-    def _around_function(
-        self, call: cst.Call, statement: cst.Expr, loss: cst.BaseExpression, variables: cst.BaseExpression
-    ) -> Fix | None:
+    def _around_function(self, statement: cst.Expr, loss: cst.BaseExpression, written: _Written) -> list[Edit] | None:
         """A tape around the call of the function that computes the loss."""
         source = self.at.source
         tape_class = names.written(self.world, source, _TAPE)
@@ -97,38 +105,16 @@ class Minimized(Rewrite):
                 value = f"{layout.code(source, loss)}()"
             case _:
                 return None
-        assert isinstance(call.func, cst.Attribute)
-        optimizer = layout.code(source, call.func.value)
-        tape, scaled, gradients = self._free("tape"), self._free("scaled_loss"), self._free("gradients")
-        here = source.span(statement)
-        step = source.module.default_indent
-        text = self._line(here.start, f"with {tape_class}() as {tape}:")
-        text += f"{step}{self._line(here.start, f'{scaled} = {optimizer}.scale_loss({value})')}"
-        text += self._behind(optimizer, f"{tape}.gradient({scaled}, ", variables, gradients)
-        return self._fix(Edit(source.path, here, text))
+        tape, inner = self._free("tape"), source.module.default_indent + written.scaling(value)
+        return [self._instead(statement, [f"with {tape_class}() as {tape}:", inner, *written.behind(tape)])]
 
-    def _behind(self, optimizer: str, taken: str, variables: cst.BaseExpression, gradients: str) -> str:
-        """The gradient, and that it is applied."""
-        source = self.at.source
-        trained = layout.code(source, variables)
-        here = source.span(self.at.node).start
-        applied = f"{optimizer}.apply_gradients(zip({gradients}, {trained}))"
-        return self._line(here, f"{gradients} = {taken}{trained})") + applied
-
-    def _line(self, offset: int, text: str) -> str:
-        source = self.at.source
-        return text + layout.newline(source, offset) + layout.indentation(source, offset)
-
-    def _fix(self, *edits: Edit) -> Fix:
-        return Fix(_WHAT, Applicability.SAFE, edits)
+    def _instead(self, statement: cst.Expr, lines: Sequence[str]) -> Edit:
+        source, span = self.at.source, self.at.source.span(statement)
+        start = layout.newline(source, span.start) + layout.indentation(source, span.start)
+        return Edit(source.path, span, start.join(lines))
 
     def _free(self, name: str) -> str:
-        """`name`, or another that the function does not use yet."""
-        scope = scope_of(self.at.source, self.at.node)
-        used = {node.value for node in walk(scope) if isinstance(node, cst.Name)}
-        while name in used:
-            name += "_"
-        return name
+        return variables.free(self.at.source, self.at.node, name)
 
     def _recording(self, statement: cst.CSTNode, tape: str) -> cst.With | None:
         """The `with` statement that records on `tape`, around the statement or before it in its block."""
@@ -152,7 +138,3 @@ def _records_on(node: cst.With, tape: str) -> bool:
         item.asname is not None and isinstance(item.asname.name, cst.Name) and item.asname.name.value == tape
         for item in node.items
     )
-
-
-def _is_inside(node: cst.CSTNode, outer: cst.CSTNode) -> bool:
-    return any(inner is node for inner in walk(outer))

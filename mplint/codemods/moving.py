@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import layout
+from mplint.codemods import layout, statements
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import Place
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
-
-_Block = cst.IndentedBlock | cst.Module
+from mplint.source.walk import names_in, walk
 
 
 @dataclass(frozen=True)
@@ -28,26 +26,19 @@ class SetEarlier(Rewrite):
     def plan(self, evidence: Evidence) -> Fix | None:
         """Only where both stand in one block and the moved statement reads nothing that is bound in between."""
         source = self.at.source
-        if self.before is None or self.before.source is not source:
+        statement = source.parent(self.at.node)
+        if self.before is None or self.before.source is not source or not isinstance(statement, cst.Expr):
             return None
-        shared = _shared_block(source, self.before.node, self.at.node)
-        if shared is None:
+        moved = moved_in_front(source, self.before.node, statement)
+        if moved is None:
             return None
-        block, first, last = shared
-        moved = block.body[last]
-        if first >= last or not _sets_only(moved, self.at.node):
-            return None
-        read = {node.value for node in walk(moved) if isinstance(node, cst.Name)}
-        if any(read & _bound(statement) for statement in block.body[first:last]):
-            return None
-        edits = _moved_to(source, moved, block.body[first])
-        return Fix("set the policy before layers are made", Applicability.UNSAFE, tuple(edits))
+        return Fix("set the policy before layers are made", Applicability.UNSAFE, tuple(moved[1]))
 
 
-def in_front_of(
-    source: SourceFile, anchor: cst.CSTNode, statement: cst.BaseSmallStatement, but: str
-) -> cst.CSTNode | None:
-    """The statement, around `anchor`, that a later `statement` of the same block can be moved in front of.
+def moved_in_front(
+    source: SourceFile, anchor: cst.CSTNode, statement: cst.BaseSmallStatement, but: str = ""
+) -> tuple[cst.CSTNode, list[Edit]] | None:
+    """The statement, around `anchor`, that a later `statement` of the same block can be moved in front of, and how.
 
     A condition around just that statement goes with it.  None where they stand in no block together, or a name that is
     read, `but` one, is bound in between.
@@ -56,33 +47,19 @@ def in_front_of(
     if shared is None:
         return None
     block, first, last = shared
-    if not _is_only(block.body[last], statement):
+    before, moved = block.body[first], block.body[last]
+    read = names_in(moved) - {but}
+    if first >= last or not _is_only(moved, statement) or any(read & _bound(one) for one in block.body[first:last]):
         return None
-    read = {node.value for node in walk(block.body[last]) if isinstance(node, cst.Name)} - {but}
-    if first >= last or any(read & _bound(other) for other in block.body[first:last]):
-        return None
-    return block.body[first]
-
-
-def moved(source: SourceFile, statement: cst.BaseSmallStatement, before: cst.CSTNode) -> list[Edit]:
-    """The edits that move `statement`, which has a line to itself, in front of `before`, as `in_front_of` gives it."""
-    block, line = source.parent(before), source.parent(statement)
-    while line is not None and source.parent(line) is not block:
-        line = source.parent(line)
-    assert line is not None
-    return _moved_to(source, line, before)
-
-
-def _moved_to(source: SourceFile, statement: cst.CSTNode, before: cst.CSTNode) -> list[Edit]:
-    """The edits that move the lines of a statement in front of another one of its block."""
-    lines = _lines(source, statement)
+    lines = _lines(source, moved)
     start = layout.line_start(source, source.span(before).start)
     text = source.text[lines.start : lines.end]
     text = text if text.endswith(("\n", "\r")) else text + layout.newline(source)
-    return [Edit(source.path, Span(start, start), text), Edit(source.path, _with_blank_line(source, lines), "")]
+    gone = Edit(source.path, _with_blank_line(source, lines), "")
+    return before, [Edit(source.path, Span(start, start), text), gone]
 
 
-def _shared_block(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode) -> tuple[_Block, int, int] | None:
+def _shared_block(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode) -> tuple[statements.Block, int, int] | None:
     """The innermost block that holds both nodes, and which of its statements they stand in."""
     around = {id(block): index for block, index in _blocks(source, other)}
     for block, index in _blocks(source, one):
@@ -91,7 +68,7 @@ def _shared_block(source: SourceFile, one: cst.CSTNode, other: cst.CSTNode) -> t
     return None
 
 
-def _blocks(source: SourceFile, node: cst.CSTNode) -> Iterator[tuple[_Block, int]]:
+def _blocks(source: SourceFile, node: cst.CSTNode) -> Iterator[tuple[statements.Block, int]]:
     """The blocks that `node` stands in, innermost first, each with the number of its statement that holds `node`."""
     parent = source.parent(node)
     while parent is not None:
@@ -111,24 +88,13 @@ def _is_only(outer: cst.CSTNode, statement: cst.BaseSmallStatement) -> bool:
             return False
 
 
-def _sets_only(statement: cst.CSTNode, call: cst.CSTNode) -> bool:
-    """Whether the statement is the call and nothing else, or a condition around just that."""
-    match statement:
-        case cst.SimpleStatementLine(body=[cst.Expr(value=value)]):
-            return value is call
-        case cst.If(body=cst.IndentedBlock(body=[inner]), orelse=None):
-            return _sets_only(inner, call)
-        case _:
-            return False
-
-
 def _bound(statement: cst.CSTNode) -> set[str]:
     """Every name that a statement may bind."""
     found: set[str] = set()
     for node in walk(statement):
         match node:
             case cst.AssignTarget(target=target) | cst.AnnAssign(target=target) | cst.For(target=target):
-                found |= {part.value for part in walk(target) if isinstance(part, cst.Name)}
+                found |= names_in(target)
             case cst.FunctionDef(name=name) | cst.ClassDef(name=name):
                 found.add(name.value)
             case cst.ImportAlias(name=imported, asname=asname):

@@ -13,7 +13,7 @@ from mplint.interpreter.values import Api
 from mplint.interpreter.world import World
 from mplint.keras_api import Kind, canonical, kind
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in
 
 
 def sibling(source: SourceFile, func: cst.BaseExpression, wanted: str) -> tuple[str, tuple[Edit, ...]] | None:
@@ -34,7 +34,7 @@ def sibling(source: SourceFile, func: cst.BaseExpression, wanted: str) -> tuple[
     for other in statement.names if not isinstance(statement.names, cst.ImportStar) else ():
         if dotted(other.name) == wanted:
             return (dotted(other.asname.name) if other.asname is not None else wanted), ()
-    if wanted in _words(source):
+    if wanted in names_in(source.module):
         return None
     return wanted, (_extended(source, statement, alias, wanted),)
 
@@ -45,7 +45,7 @@ def imported_beside(source: SourceFile, func: cst.BaseExpression, wanted: Sequen
     None where `func` comes otherwise than from a submodule of Keras, or a name is taken.
     """
     found = import_of(source, dotted(func).partition(".")[0])
-    if found is None or _words(source) & set(wanted):
+    if found is None or names_in(source.module) & set(wanted):
         return None
     statement, _ = found
     package, dot, _ = f"{dotted(statement.module)}.".partition("keras.")
@@ -73,11 +73,6 @@ def import_of(source: SourceFile, name: str) -> tuple[cst.ImportFrom, cst.Import
     return None
 
 
-def _words(source: SourceFile) -> set[str]:
-    """Every name that the file binds or uses anywhere: a new one must not be among them."""
-    return {node.value for node in walk(source.module) if isinstance(node, cst.Name)}
-
-
 def _extended(source: SourceFile, statement: cst.ImportFrom, alias: cst.ImportAlias, wanted: str) -> Edit:
     """Put `wanted` into the import, at its place in the alphabet where the names are in order, else behind `alias`."""
     assert not isinstance(statement.names, cst.ImportStar)
@@ -99,7 +94,7 @@ def _extended(source: SourceFile, statement: cst.ImportFrom, alias: cst.ImportAl
 
 def imported_from(source: SourceFile, package: str, wanted: str) -> Edit | None:
     """The edit that adds `wanted` to the import of names from `package`; None where there is none, or it is taken."""
-    if wanted in _words(source):
+    if wanted in names_in(source.module):
         return None
     for line in source.module.body:
         for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():

@@ -8,13 +8,14 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls
-from mplint.codemods.reducing import reduced
+from mplint.codemods.expressions import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Fix
 from mplint.interpreter.loops import Use
-from mplint.source.walk import walk
+from mplint.keras_api.arithmetic import ASKS_FOR_OVERFLOWS
+from mplint.source.walk import names_in
 
-_TESTS: Final = frozenset({"is_finite", "is_nan", "is_inf", "isfinite", "isnan", "isinf"})
+_TESTS: Final = frozenset(path.rpartition(".")[2] for path in ASKS_FOR_OVERFLOWS)
 _FILLS: Final = frozenset({"zeros_like", "zeros", "constant", "ones_like", "cast"})
 
 
@@ -52,5 +53,4 @@ def _is_filling(way: cst.BaseExpression) -> bool:
     if not isinstance(way, cst.Call):
         return False
     called = way.func.attr if isinstance(way.func, cst.Attribute) else way.func
-    tests = any(isinstance(node, cst.Name) and node.value in _TESTS for node in walk(way))
-    return isinstance(called, cst.Name) and called.value in _FILLS and not tests
+    return isinstance(called, cst.Name) and called.value in _FILLS and _TESTS.isdisjoint(names_in(way))

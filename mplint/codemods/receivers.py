@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from mplint.codemods import layout, statements
+from mplint.codemods import layout, statements, variables
+from mplint.codemods.variables import Spot
 from mplint.interpreter.code import dotted
-from mplint.interpreter.loops import Loops
-from mplint.interpreter.values import Instance, Place
+from mplint.interpreter.loops import Loops, Step
+from mplint.interpreter.values import Instance, Made, Place
 from mplint.interpreter.world import World
 
 
@@ -27,7 +28,7 @@ def written(world: World, optimizer: Instance, at: Place) -> str | None:
         head = receiver.partition(".")[0]
         if head == "self" and _has_self(here) and _class_of(at, scope) is _class_of(at, here) is not None:
             return receiver
-        if _is_around(at, scope, here) and not statements.stores(source, here, head):
+        if statements.is_in(source, here, scope) and not statements.stores(source, here, head):
             return receiver
     return None
 
@@ -51,8 +52,23 @@ def _class_of(at: Place, scope: statements.Scope) -> cst.ClassDef | None:
     return at.source.enclosing(scope, cst.ClassDef) if isinstance(scope, cst.FunctionDef) else None
 
 
-def _is_around(at: Place, outer: statements.Scope, scope: statements.Scope) -> bool:
-    here: cst.CSTNode | None = scope
-    while here is not None and here is not outer:
-        here = at.source.parent(here)
-    return here is outer
+def optimizer_at(world: World, step: Step, made: Made) -> str | None:
+    """How the optimizer of a step is written in the function in which something is `made`."""
+    at, context = made.place, made.context
+    return optimizer_in(world, step, Spot(at, context)) if at is not None and context is not None else None
+
+
+def optimizer_in(world: World, step: Step, at: Spot) -> str | None:
+    """How it is written in the function of `at`, and still means the same when the gradients are applied."""
+    call, source = step.event.place.node, at.source
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        return None
+    applied = Spot(step.event.place, step.event.context)
+    found = variables.written_at(world, step.optimizer, call.func.value, applied, at)
+    if found is None:
+        return None
+    is_near = applied.source is source and variables.function_of(source, call) is variables.function_of(
+        source, at.place.node
+    )
+    start, end = source.span(at.place.node).start, source.span(call).start if is_near else 0
+    return None if variables.is_bound_between(source, found, start, end) else found

@@ -13,7 +13,7 @@ from mplint.interpreter.loops import Loops, Use
 from mplint.interpreter.trace import GradientTaken
 from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in, walk
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,10 @@ class ShowUnscaled(Rewrite):
         source = self.use.at.source
         if at is None or at.source is not source or not isinstance(at.node, cst.Call) or len(at.node.args) != 1:
             return None
-        statement = statements.around(source, at.node)
-        name = statements.target(statement)
-        if statement is None or not isinstance(name, cst.Name) or getattr(statement, "value", None) is not at.node:
+        bound = statements.binding(source, at.node)
+        if bound is None:
             return None
-        scaled = _Scaled(source, statement, at.node, name, self._taken())
+        scaled = _Scaled(source, at.node, *bound, self._taken())
         inside = statements.scope(source, self.use.at.node) is scaled.here
         shown = [self.use.at.node] if inside else scaled.returned()
         edits = scaled.instead(shown) or (scaled.under_another_name() if shown else [])
@@ -59,8 +58,8 @@ class _Scaled:
     """`name = optimizer.scale_loss(loss)`."""
 
     source: SourceFile
-    statement: cst.BaseSmallStatement
     call: cst.Call
+    statement: cst.BaseSmallStatement
     name: cst.Name
     taken: list[cst.CSTNode]
 
@@ -106,7 +105,7 @@ class _Scaled:
         start = self.source.span(self.statement).end
         read = statements.loads(self.source, self.here, self.name.value)
         later = [node for node in read if self.source.span(node).start >= start]
-        return [node for node in later if any(_is_in(node, call) for call in self.taken)]
+        return [node for node in later if any(statements.is_in(self.source, node, call) for call in self.taken)]
 
     def under_another_name(self) -> list[Edit]:
         """The scaled loss gets a name of its own, and gradients are taken of that."""
@@ -134,18 +133,12 @@ class _Scaled:
         ]
 
     def _free(self, *wanted: str) -> str | None:
-        taken = {node.value for node in walk(self.here) if isinstance(node, cst.Name)}
+        taken = names_in(self.here)
         return next((word for word in wanted if word not in taken), None)
 
     def _is_computed_with(self, node: cst.CSTNode) -> bool:
         """Whether a name is read by arithmetic whose result may be what gradients are taken of."""
-        statement = statements.around(self.source, node)
-        value = getattr(statement, "value", None)
-        bound = statements.target(statement)
-        if value is None or not isinstance(bound, cst.Name):
+        bound = statements.target(statements.around(self.source, node))
+        if not isinstance(bound, cst.Name):
             return False
         return any(statements.loads(self.source, call, bound.value) for call in self.taken)
-
-
-def _is_in(node: cst.CSTNode, outer: cst.CSTNode) -> bool:
-    return any(part is node for part in walk(outer))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import calls, conditions, layout, variables
+from mplint.codemods import calls, conditions, layout, receivers, statements, variables
+from mplint.codemods.expressions import enclosed, reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.codemods.scaling import SCALES, into_tape, optimizer_at
+from mplint.codemods.scaled_gradients import into_tape
 from mplint.codemods.tapes import Taken
 from mplint.codemods.variables import Spot
 from mplint.findings import Applicability, Edit, Fix, Span
@@ -18,7 +19,9 @@ from mplint.interpreter.loops import Loops, Step
 from mplint.interpreter.scaling import Factor
 from mplint.interpreter.values import Made, Place, Scaling
 from mplint.interpreter.world import World
+from mplint.keras_api.optimizers import SCALE_METHODS, UNSCALE_METHOD
 from mplint.source.file import SourceFile
+from mplint.source.walk import names_in
 
 
 @dataclass(frozen=True)
@@ -49,27 +52,25 @@ def _inline(taken: Taken, call: cst.Call) -> Sequence[Edit] | None:
 
 
 def _moved(taken: Taken, call: cst.Call) -> Sequence[Edit] | None:
-    source, statement = taken.source, taken.source.parent(call)
-    line = layout.own_line(source, statement) if statement is not None else None
-    if line is None or not isinstance(statement, cst.Assign) or not isinstance(taken.block.body, cst.IndentedBlock):
+    source, statement = taken.source, statements.around(taken.source, call)
+    if not isinstance(statement, cst.Assign) or not isinstance(taken.block.body, cst.IndentedBlock):
         return None
-    block, outer = source.parent(taken.block), source.parent(line)
-    if not isinstance(block, (cst.IndentedBlock, cst.Module)) or outer is not block or len(block.body) < 2:
+    block, line = statements.block(source, taken.block), source.parent(statement)
+    if block is None or line is None or statements.block(source, statement) is not block:
+        return None
+    if statement.value is not call or not all(isinstance(each.target, cst.Name) for each in statement.targets):
         return None
     first, last = block.body.index(taken.block) + 1, block.body.index(line)
+    read = names_in(statement.value)
+    bound = set[str]().union(*map(names_in, statement.targets))
     between = block.body[first:last]
-    read, bound = variables.names_in(statement.value), set[str]()
-    for target in statement.targets:
-        if not isinstance(target.target, cst.Name):
-            return None
-        bound.add(target.target.value)
     if (
         last < first
         or any(variables.binds(one, name) for one in between for name in read)
-        or any(bound & variables.names_in(one) for one in between)
+        or any(bound & names_in(one) for one in between)
     ):
         return None
-    span = source.span(line)
+    span = source.span(statement)
     stop = layout.line_end(source, span.end)
     at = layout.line_end(source, source.span(taken.block.body.body[-1]).end)
     text = f"{layout.newline(source, at)}{taken.indentation}{source.text[span.start : stop]}"
@@ -98,23 +99,18 @@ class ScaleTerms(Rewrite):
         lacking = self.world.once(Loops).not_scaled_alike(mixed)
         if optimizer is None or not terms or not lacking or len(lacking) == len(terms):
             return None
-        source, method = mixed.place.source, SCALES[self.world.generation]
-        edits: list[Edit] = []
+        source, method = mixed.place.source, f"{optimizer}.{SCALE_METHODS[self.world.generation]}"
         taken = Taken.of(mixed) if isinstance(mixed, Scaling) else None
-        for position in lacking:
-            term = terms[position]
-            new = f"{optimizer}.{method}({layout.code(source, term)})"
-            if isinstance(mixed, Scaling):
-                found = (
-                    taken.replaced(term, lambda name, text: [f"{name} = {optimizer}.{method}({text})"], new)
-                    if taken is not None
-                    else None
-                )
-                if found is None:
-                    return None
-                edits += found
+        edits: list[Edit] = []
+        for term in (terms[position] for position in lacking):
+            new = f"{method}({layout.code(source, term)})"
+            if taken is not None:
+                found = taken.replaced(term, lambda name, text: [f"{name} = {method}({text})"], new)
             else:
-                edits.append(Edit(source.path, source.span(term, parentheses=True), new))
+                found = [Edit(source.path, source.span(term, parentheses=True), new)]
+            if found is None or (isinstance(mixed, Scaling) and taken is None):
+                return None
+            edits += found
         return Fix("Scale all terms of the loss", Applicability.SAFE, tuple(edits))
 
     def _has_inner_gradient(self, mixed: Made) -> bool:
@@ -175,10 +171,10 @@ class ScaleOnce(Rewrite):
 
 def _is_always_twice(evidence: Evidence, world: World, place: Place) -> bool:
     """Whether every loss that is scaled at `place` is scaled once more."""
-    for other in evidence.worlds:
+    for other in evidence.worlds_of(world.generation):
         loops = other.once(Loops)
         twice = {step for step, _ in loops.scaled_twice()}
-        for step in loops.steps if other.generation == world.generation else ():
+        for step in loops.steps:
             if any(factor.place is place for factor in step.course.factors) and step not in twice:
                 return False
     return True
@@ -188,26 +184,20 @@ def _without(
     source: SourceFile, call: cst.Call, loss: cst.BaseExpression, minimize: Place | None
 ) -> Sequence[Edit] | None:
     """The edits that leave out `call`, which scales `loss`, on the way to `minimize` where there is one."""
-    statement = source.parent(call)
-    plain = Edit(source.path, source.span(call, parentheses=True), layout.code(source, loss))
-    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
-        return [plain]
-    line, target = layout.own_line(source, statement), statement.targets[0].target
-    if line is None or not isinstance(target, cst.Name):
-        return [plain]
-    gone = layout.whole_lines(source, line)
-    if gone is not None and isinstance(loss, cst.Name) and loss.value == target.value:
-        return [Edit(source.path, gone, "")]
-    given = _given(source, minimize, call)
-    if gone is None or given is None or not isinstance(loss, cst.Name) or given.value != target.value:
-        return [plain]
+    bound, given = statements.binding(source, call), _given(source, minimize, call)
+    plain = reduced(source, call, loss)
+    if bound is None or given is None or not isinstance(loss, cst.Name):
+        return plain
+    statement, name = bound
+    if given.value != name.value or loss.value == name.value:
+        return plain
+    start, end = source.span(call).end, source.span(given).start
     function = variables.function_of(source, call)
-    start, stop = source.span(call).end, source.span(given).start
-    if variables.number_of_uses(function, target.value) != 2 or variables.is_bound_between(
-        source, loss.value, start, stop
+    if variables.number_of_uses(function, name.value) != 2 or variables.is_bound_between(
+        source, loss.value, start, end
     ):
-        return [plain]
-    return [Edit(source.path, gone, ""), Edit(source.path, source.span(given), loss.value)]
+        return plain
+    return [statements.removed(source, statement), Edit(source.path, source.span(given), loss.value)]
 
 
 def _given(source: SourceFile, minimize: Place | None, call: cst.Call) -> cst.Name | None:
@@ -233,7 +223,7 @@ class ScaleInner(Rewrite):
         taken, place = Taken.of(self.inner), self.inner.place
         if taken is None or place is None:
             return None
-        optimizer = optimizer_at(self.world, self.step, self.inner)
+        optimizer = receivers.optimizer_at(self.world, self.step, self.inner)
         sources = calls.argument_at(taken.call, "sources", 1)
         generation = self.world.generation
         if optimizer is None or sources is None or not self._is_scaling(evidence):
@@ -249,30 +239,22 @@ class ScaleInner(Rewrite):
         """Whether every optimizer that the inner gradient is taken for can scale."""
         return all(
             optimizers.scales(step.optimizer)
-            for world in evidence.worlds
-            if world.generation == self.world.generation
+            for world in evidence.worlds_of(self.world.generation)
             for step in world.once(Loops).steps
             if any(inner.place is self.inner.place for inner in step.course.gradients[:-1])
         )
 
 
-def _around(taken: Taken, before: str, behind: str) -> list[Edit]:
-    span = taken.source.span(taken.call, parentheses=True)
-    path = taken.source.path
-    return [Edit(path, Span(span.start, span.start), before), Edit(path, Span(span.end, span.end), behind)]
-
-
 def _unscaled(taken: Taken, optimizer: str, several: bool) -> list[Edit]:
-    if several:
-        return _around(taken, f"{optimizer}.get_unscaled_gradients(", ")")
-    return _around(taken, f"{optimizer}.get_unscaled_gradients([", "])[0]")
+    before, behind = ("", ")") if several else ("[", "])[0]")
+    return enclosed(taken.source, taken.call, f"{optimizer}.{UNSCALE_METHOD}({before}", behind)
 
 
 def _divided(taken: Taken, optimizer: str, several: bool) -> list[Edit]:
-    scale = f"{optimizer}.{SCALES['3']}(1.0)"
+    scale = f"{optimizer}.{SCALE_METHODS['3']}(1.0)"
     if several:
         name = variables.free(taken.source, taken.call, "each")
-        return _around(taken, f"[{name} / {scale} for {name} in ", "]")
+        return enclosed(taken.source, taken.call, f"[{name} / {scale} for {name} in ", "]")
     if isinstance(taken.source.parent(taken.call), (cst.Assign, cst.Arg)):
-        return _around(taken, "", f" / {scale}")
-    return _around(taken, "(", f" / {scale})")
+        return enclosed(taken.source, taken.call, "", f" / {scale}")
+    return enclosed(taken.source, taken.call, "(", f" / {scale})")

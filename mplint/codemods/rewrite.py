@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,10 @@ class Evidence:
         self.output_fix = output_fix
         self._project = project
         self._words: dict[tuple[Path, re.Pattern[bytes]], bool] = {}
+
+    def worlds_of(self, generation: str) -> list[World]:
+        """Those of one generation of Keras."""
+        return [world for world in self.worlds if world.generation == generation]
 
     def row_of(self, place: Place) -> str:
         """The file and the row of a place, for a message."""
@@ -78,16 +82,16 @@ class Evidence:
                 yield other, data.count(b"\n", 0, match.start()) + 1
 
     @cached_property
-    def _made(self) -> dict[Place, set[Instance]]:
-        found: dict[Place, set[Instance]] = {}
+    def _made(self) -> dict[Place, dict[Instance, None]]:
+        found: dict[Place, dict[Instance, None]] = {}
         for world in self.worlds:
             for place, layers in world.made_at.items():
-                found.setdefault(place, set()).update(layers)
+                found.setdefault(place, {}).update(dict.fromkeys(layers))
         return found
 
-    def made_by(self, place: Place) -> set[Instance]:
+    def made_by(self, place: Place) -> Iterable[Instance]:
         """The layers that the call at `place` makes, in all worlds."""
-        return self._made.get(place, set())
+        return self._made.get(place, {})
 
     def layers_of(self, place: Place) -> Iterator[Layer]:
         """The layers that the call at `place` makes, as each world sees them."""

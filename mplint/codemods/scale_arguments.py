@@ -14,6 +14,7 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.values import TRUE, Api, Const, Instance, Place, Value
 from mplint.interpreter.world import World
 from mplint.keras_api import Retired
+from mplint.keras_api.optimizers import INNER
 
 _LOSS_SCALE: Final = "loss_scale"
 _BY_ITSELF: Final = ("dynamic", "auto")
@@ -44,8 +45,8 @@ class ScaleOfToday(Rewrite):
         if said is None:
             return None
         arguments, level = said
-        edits, comments = calls.without(source, call, given)
-        if comments:
+        edits = calls.left_out(source, call, given)
+        if edits is None:
             return None
         if arguments:
             edits = [Edit(source.path, source.span(given), ", ".join(arguments))]
@@ -64,7 +65,7 @@ class ScaleOfToday(Rewrite):
         named = None if self.of_policy else calls.argument(call, "optimizer")
         if named is None or named.keyword is None:
             return []
-        return [Edit(self.at.source.path, self.at.source.span(named.keyword), "inner_optimizer")]
+        return [Edit(self.at.source.path, self.at.source.span(named.keyword), INNER)]
 
     def _said(self) -> tuple[list[str], Applicability] | None:
         """The arguments that say the same today, and who may write them; None where that is not known."""
@@ -119,8 +120,8 @@ class WithoutDynamic(Rewrite):
         given = calls.argument(call, "dynamic") if isinstance(call, cst.Call) else None
         if given is None or not isinstance(call, cst.Call):
             return None
-        edits, comments = calls.without(source, call, given)
-        if comments:
+        edits = calls.left_out(source, call, given)
+        if edits is None:
             return None
         if isinstance(given.value, cst.Name) and self.value == TRUE and given.value.value == "True":
             return Fix("leave it out", Applicability.SAFE, tuple(edits))

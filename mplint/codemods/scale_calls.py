@@ -7,16 +7,16 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, layout
-from mplint.codemods.removing import in_place_of, statement_gone
+from mplint.codemods import calls, layout, statements
+from mplint.codemods.expressions import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.codemods.without_unscaling import UNSCALES, Unscaling
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
+from mplint.keras_api.optimizers import SCALE_METHODS, UNSCALE_METHOD
 
-_SCALES_2: Final = "get_scaled_loss"
-_SCALES_3: Final = "scale_loss"
+_SCALES_2: Final = SCALE_METHODS["2"]
+_SCALES_3: Final = SCALE_METHODS["3"]
 _ONE: Final = frozenset({"1", "1.0", "1."})
 
 
@@ -55,20 +55,6 @@ class ScaledByKeras3(Rewrite):
 
 
 @dataclass(frozen=True)
-class LeftToKeras3(Rewrite):
-    """`get_unscaled_gradients(gradients)` at `at` goes: `apply_gradients` divides by the scale."""
-
-    at: Place
-
-    def plan(self, evidence: Evidence) -> Fix | None:
-        """What comes behind reads the scaled gradients, and what holds them against a number has to know the scale."""
-        source, call = self.at.source, self.at.node
-        if not isinstance(call, cst.Call):
-            return None
-        return Unscaling(source, call).left_out()
-
-
-@dataclass(frozen=True)
 class AlwaysDynamic(Rewrite):
     """`optimizer.dynamic` at `at`: in Keras 3 the scale always is."""
 
@@ -88,15 +74,16 @@ class ScaledByKeras2(Rewrite):
     scales: bool
 
     def plan(self, evidence: Evidence) -> Fix | None:
-        """The other name; the scale itself for the scaled 1.0."""
+        """The other name; the scale itself for the scaled 1.0; the loss as it is."""
         source, call = self.at.source, self.at.node
         if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or len(call.args) != 1:
             return None
         given = call.args[0]
         if given.star:
             return None
+        edits: list[Edit] | None
         if not self.scales:
-            edits = self._unscaled(call, given)
+            edits = reduced(source, call, given.value)
             what = "this optimizer scales nothing"
         elif layout.code(source, given.value) in _ONE:
             start = source.span(call.func.value, parentheses=True).end
@@ -106,20 +93,6 @@ class ScaledByKeras2(Rewrite):
             edits = [Edit(source.path, source.span(call.func.attr), _SCALES_2)]
             what = f"use {_SCALES_2}"
         return Fix(what, Applicability.SAFE, tuple(edits)) if edits else None
-
-    def _unscaled(self, call: cst.Call, given: cst.Arg) -> list[Edit]:
-        """The loss as it is; a statement that only gives it its own name goes."""
-        source = self.at.source
-        match source.parent(call):
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]) if (
-                isinstance(given.value, cst.Name) and given.value.value == name
-            ):
-                gone = statement_gone(self.at)
-                if gone is not None:
-                    return gone
-            case _:
-                pass
-        return in_place_of(source, call, given)
 
 
 @dataclass(frozen=True)
@@ -138,22 +111,17 @@ class AppliedByKeras2(Rewrite):
         variables = calls.argument_at(call, "trainable_variables", 1)
         if gradients is None or variables is None or len(call.args) != 2 or gradients.star or variables.star:
             return None
-        optimizer = layout.code(source, call.func.value)
-        given, trained = layout.code(source, gradients.value), layout.code(source, variables.value)
-        statement = source.parent(call)
-        edits: list[Edit] = []
-        alone = isinstance(statement, cst.Expr) and layout.own_line(source, statement) is not None
-        if self.scales and alone and statement is not None and isinstance(gradients.value, cst.Name):
-            start = source.span(statement).start
-            if not layout.starts_line(source, start):
-                return None
-            line = f"{given} = {optimizer}.{UNSCALES}({given}){layout.newline(source, start)}"
-            edits.append(Edit(source.path, Span(start, start), line + layout.indentation(source, start)))
-        elif self.scales:
-            given = f"{optimizer}.{UNSCALES}({given})"
-        span = source.span(call)
-        start = source.span(call.func.attr).start
-        if layout.comments_in(source.text[start : span.end]):
+        start, end = source.span(call.func.attr).start, source.span(call).end
+        if layout.comments_in(source.text[start:end]):
             return None
-        edits.append(Edit(source.path, Span(start, span.end), f"apply_gradients(zip({given}, {trained}))"))
+        given, trained = layout.code(source, gradients.value), layout.code(source, variables.value)
+        edits: list[Edit] = []
+        if self.scales:
+            unscaled = f"{layout.code(source, call.func.value)}.{UNSCALE_METHOD}({given})"
+            statement = statements.around(source, call)
+            if isinstance(statement, cst.Expr) and statement.value is call and isinstance(gradients.value, cst.Name):
+                edits.append(statements.in_front(source, statement, f"{given} = {unscaled}"))
+            else:
+                given = unscaled
+        edits.append(Edit(source.path, Span(start, end), f"apply_gradients(zip({given}, {trained}))"))
         return Fix("use apply_gradients", Applicability.SAFE, tuple(edits))

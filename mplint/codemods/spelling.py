@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import layout
+from mplint.codemods import layout, statements
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import Place
 from mplint.keras_api import Retired
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
 
 
 @dataclass(frozen=True)
@@ -117,47 +116,11 @@ def uses_of(
 
     So it is where something else binds it, where `wanted` is another thing, or another file may take it from here.
     """
-    names = [node for node in walk(source.module) if isinstance(node, cst.Name) and not is_part(source, node)]
-    if any(node.value == wanted for node in names):
+    if any(statements.variables(source, source.module, wanted)):
         return None
     if source.enclosing(alias, cst.FunctionDef) is not None or source.enclosing(alias, cst.ClassDef) is not None:
         return None
     if evidence.is_named_elsewhere(source.path, re.compile(rb"\b%s\b" % name.encode())):
         return None
-    found: list[cst.Name] = []
-    for node in names:
-        if node.value != name or node is alias.name:
-            continue
-        match source.parent(node):
-            case (
-                cst.AssignTarget()
-                | cst.AugAssign()
-                | cst.AnnAssign()
-                | cst.For()
-                | cst.CompFor()
-                | cst.Param()
-                | cst.FunctionDef()
-                | cst.ClassDef()
-                | cst.NamedExpr()
-                | cst.AsName()
-                | cst.ImportAlias()
-                | cst.Global()
-                | cst.NameItem()
-                | cst.Element()
-                | cst.Del()
-            ):
-                return None
-            case _:
-                found.append(node)
-    return found
-
-
-def is_part(source: SourceFile, node: cst.Name) -> bool:
-    """Whether a name is that of an attribute or of a keyword, and no variable."""
-    match source.parent(node):
-        case cst.Attribute(attr=attr):
-            return attr is node
-        case cst.Arg(keyword=keyword):
-            return keyword is node
-        case _:
-            return False
+    bound = statements.stores(source, source.module, name)
+    return statements.loads(source, source.module, name) if bound == [alias.name] else None

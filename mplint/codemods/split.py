@@ -10,7 +10,7 @@ from mplint.codemods import calls, layout
 from mplint.codemods.behind import Behind, renamed
 from mplint.findings import Applicability, Edit, Fix
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in
 
 
 @dataclass(frozen=True)
@@ -49,5 +49,4 @@ class Split:
 
     def _needed(self) -> frozenset[str]:
         """The names that the activation is written with."""
-        used = {node.value for node in walk(self.activation.value) if isinstance(node, cst.Name)}
-        return frozenset(used | {self.spelled.partition(".")[0]})
+        return frozenset(names_in(self.activation.value) | {self.spelled.partition(".")[0]})

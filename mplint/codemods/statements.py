@@ -12,9 +12,10 @@ from mplint.codemods import layout
 from mplint.findings import Edit, Span
 from mplint.interpreter.code import dotted
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in, walk
 
 Scope = cst.FunctionDef | cst.Module
+Block = cst.IndentedBlock | cst.Module
 _SCOPES: Final = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp, cst.Lambda)
 _COMMENT: Final = re.compile(r"[ \t]*#[^\r\n]*")
 
@@ -24,49 +25,57 @@ def scope(source: SourceFile, node: cst.CSTNode) -> Scope:
     return source.enclosing(node, cst.FunctionDef) or source.module
 
 
-def around(source: SourceFile, node: cst.CSTNode) -> cst.BaseSmallStatement | None:
-    """The simple statement in which `node` stands, where that is one with a line to itself."""
+def simple(source: SourceFile, node: cst.CSTNode) -> cst.BaseSmallStatement | None:
+    """The simple statement in which `node` stands."""
     here: cst.CSTNode | None = node
     while here is not None and not isinstance(here, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
         here = source.parent(here)
-    if not isinstance(here, cst.BaseSmallStatement) or layout.own_line(source, here) is None:
+    return here if isinstance(here, cst.BaseSmallStatement) else None
+
+
+def around(source: SourceFile, node: cst.CSTNode) -> cst.BaseSmallStatement | None:
+    """The simple statement in which `node` stands, where that is one with a line to itself."""
+    here = simple(source, node)
+    if here is None or layout.own_line(source, here) is None:
         return None
     return here if layout.starts_line(source, source.span(here).start) else None
 
 
-def block(source: SourceFile, statement: cst.CSTNode) -> tuple[cst.IndentedBlock | cst.Module, int] | None:
-    """The block that a statement with a line to itself is one of, and which."""
-    line = source.parent(statement)
-    outer = source.parent(line) if isinstance(line, cst.SimpleStatementLine) else None
-    if not isinstance(outer, (cst.IndentedBlock, cst.Module)):
-        return None
-    return outer, next(index for index, other in enumerate(outer.body) if other is line)
+def block(source: SourceFile, statement: cst.CSTNode) -> Block | None:
+    """The block that a statement is one of; None of what stands on the line of a header."""
+    outer = source.parent(statement)
+    outer = source.parent(outer) if isinstance(outer, cst.SimpleStatementLine) else outer
+    return outer if isinstance(outer, (cst.IndentedBlock, cst.Module)) else None
+
+
+def is_in(source: SourceFile, node: cst.CSTNode, outer: cst.CSTNode) -> bool:
+    """Whether `node` is `outer`, or stands in it."""
+    here: cst.CSTNode | None = node
+    while here is not None and here is not outer:
+        here = source.parent(here)
+    return here is outer
 
 
 def in_front(source: SourceFile, statement: cst.BaseSmallStatement, written: str) -> Edit:
     """One more statement on a line in front of `statement`."""
     start = source.span(statement).start
-    return Edit(source.path, Span(start, start), written + layout.newline(source, start) + indent(source, start))
+    line_end = layout.newline(source, start) + layout.indentation(source, start)
+    return Edit(source.path, Span(start, start), written + line_end)
 
 
-def behind(source: SourceFile, statement: cst.BaseSmallStatement, written: str) -> Edit:
-    """One more statement on a line behind `statement`; a comment on its line stays there."""
+def behind(source: SourceFile, statement: cst.BaseSmallStatement, *written: str) -> Edit:
+    """More lines behind `statement`; a comment on its line stays there."""
     span = source.span(statement)
     end = layout.line_end(source, span.end)
-    text = layout.newline(source, span.end) + indent(source, span.start) + written
-    return Edit(source.path, Span(end, end), text)
+    start = layout.newline(source, span.end) + layout.indentation(source, span.start)
+    return Edit(source.path, Span(end, end), "".join(f"{start}{line}" for line in written))
 
 
-def indent(source: SourceFile, offset: int) -> str:
-    """The white space that a line is indented by."""
-    return layout.indentation(source, offset)
-
-
-def removed(source: SourceFile, statement: cst.BaseSmallStatement) -> Edit:
-    """Without the statement, which has a line to itself: a comment on it stays; `pass` where it is all of its block."""
+def removed(source: SourceFile, statement: cst.CSTNode) -> Edit:
+    """Without the statement, which has its lines to itself: a comment behind it stays; `pass` where it was alone."""
     span = source.span(statement)
-    found = block(source, statement)
-    if found is None or len(found[0].body) == 1:
+    outer = block(source, statement)
+    if outer is None or len(outer.body) == 1:
         return Edit(source.path, span, "pass")
     comment = _COMMENT.match(source.text, span.end)
     if comment is not None:
@@ -88,41 +97,63 @@ def target(statement: cst.CSTNode | None) -> cst.BaseExpression | None:
             return None
 
 
+def value(statement: cst.CSTNode | None) -> cst.BaseExpression | None:
+    """What such an assignment binds it to."""
+    return statement.value if isinstance(statement, (cst.Assign, cst.AnnAssign)) and target(statement) else None
+
+
+def binding(source: SourceFile, node: cst.CSTNode) -> tuple[cst.BaseSmallStatement, cst.Name] | None:
+    """The assignment with a line to itself that binds one name to what `node` gives, and that name."""
+    statement = around(source, node)
+    name = target(statement)
+    if statement is None or not isinstance(name, cst.Name) or value(statement) is not node:
+        return None
+    return statement, name
+
+
+def only_value(source: SourceFile, within: cst.CSTNode, name: str) -> cst.BaseExpression | None:
+    """What a name that is bound once below `within`, by an assignment with a line to itself, is bound to."""
+    bound = stores(source, within, name)
+    statement = around(source, bound[0]) if len(bound) == 1 else None
+    return value(statement) if bound and target(statement) is bound[0] else None
+
+
 def loads(source: SourceFile, within: cst.CSTNode, name: str) -> list[cst.Name]:
     """Where `name` is read below `within`, in the order of the text."""
-    return [node for node in _names(within, name) if not _is_bound(source, node)]
+    return [node for node in variables(source, within, name) if not _is_bound(source, node)]
 
 
 def stores(source: SourceFile, within: cst.CSTNode, name: str) -> list[cst.Name]:
     """Where `name` is bound below `within`, in the order of the text."""
-    return [node for node in _names(within, name) if _is_bound(source, node)]
+    return [node for node in variables(source, within, name) if _is_bound(source, node)]
 
 
-def _names(within: cst.CSTNode, name: str) -> Iterator[cst.Name]:
-    return (node for node in walk(within) if isinstance(node, cst.Name) and node.value == name)
+def variables(source: SourceFile, within: cst.CSTNode, name: str) -> Iterator[cst.Name]:
+    """Where the variable `name` stands below `within`, not an attribute or a keyword that is called so."""
+    for node in walk(within):
+        if isinstance(node, cst.Name) and node.value == name:
+            match source.parent(node):
+                case cst.Attribute(attr=part) | cst.Arg(keyword=part) if part is node:
+                    pass
+                case _:
+                    yield node
 
 
 def _is_bound(source: SourceFile, node: cst.Name) -> bool:
-    """Whether a name stands where it is bound, or is no variable at all."""
+    """Whether a variable stands where it is bound."""
     here: cst.CSTNode = node
     parent = source.parent(here)
     while isinstance(parent, (cst.Element, cst.Tuple, cst.List, cst.StarredElement)):
         here, parent = parent, source.parent(parent)
     match parent:
-        case cst.AssignTarget() | cst.Param() | cst.AsName() | cst.NameItem() | cst.FunctionDef() | cst.ClassDef():
-            return not (isinstance(parent, cst.Param) and parent.default is node)
-        case cst.AnnAssign(target=target) | cst.AugAssign(target=target) | cst.For(target=target):
-            return target is here
-        case cst.CompFor(target=target) | cst.NamedExpr(target=target):
-            return target is here
-        case cst.Attribute(attr=attr):
-            return attr is node
-        case cst.Arg(keyword=keyword):
-            return keyword is node
-        case cst.ImportAlias():
+        case cst.AnnAssign() | cst.AugAssign() | cst.For() | cst.CompFor() | cst.NamedExpr():
+            return parent.target is here
+        case cst.Param(default=default):
+            return default is not here
+        case cst.AssignTarget() | cst.AsName() | cst.NameItem() | cst.ImportAlias():
             return True
         case _:
-            return False
+            return isinstance(parent, (cst.FunctionDef, cst.ClassDef))
 
 
 def is_local(source: SourceFile, node: cst.Name) -> bool:
@@ -133,7 +164,7 @@ def is_local(source: SourceFile, node: cst.Name) -> bool:
             for other in walk(here):
                 match other:
                     case cst.CompFor(target=bound):
-                        names = {part.value for part in walk(bound) if isinstance(part, cst.Name)}
+                        names = names_in(bound)
                     case cst.Param(name=cst.Name(value=word)):
                         names = {word}
                     case _:
@@ -153,13 +184,3 @@ def words(expression: cst.CSTNode) -> set[str]:
         elif isinstance(node, cst.Name):
             found.add(node.value)
     return found
-
-
-def written_as_operand(source: SourceFile, expression: cst.BaseExpression) -> str:
-    """The text of an expression, in parentheses where an operator beside it would bind tighter."""
-    text = layout.code(source, expression)
-    atoms = (
-        cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber, cst.BaseString, cst.List, cst.ListComp,
-        cst.Dict, cst.Set,
-    )  # fmt: skip
-    return text if isinstance(expression, atoms) or expression.lpar else f"({text})"

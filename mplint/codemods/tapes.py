@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, variables
+from mplint.codemods import calls, layout, statements, variables
 from mplint.findings import Edit, Span
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import Scaling
 from mplint.source.file import SourceFile
+from mplint.source.walk import walk
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Taken:
     @property
     def is_inside(self) -> bool:
         """Whether the tape still records when the gradient is taken."""
-        return _is_in(self.source, self.call, self.block.body)
+        return statements.is_in(self.source, self.call, self.block.body)
 
     @property
     def elements(self) -> Sequence[cst.BaseExpression]:
@@ -73,13 +74,9 @@ class Taken:
         What is replaced is `written`, where that is not the loss itself.
         """
         span = self.source.span(written or loss, parentheses=True)
-        if not variables.is_plain(loss):
-            if self.is_inside:
-                return [Edit(self.source.path, span, new)]
-            return None
         inner = self.source.span(loss)
         text = self.source.text[inner.start : inner.end]
-        behind = self._behind(loss)
+        behind = self._behind(loss) if variables.is_plain(loss) else None
         if behind is None:
             return [Edit(self.source.path, span, new)] if self.is_inside else None
         present = self._present(new, behind)
@@ -93,8 +90,8 @@ class Taken:
 
     def _present(self, new: str, behind: cst.CSTNode) -> str | None:
         """The variable that the block binds to `new` already, behind one of its statements."""
-        statements = list(self._statements())
-        for statement in statements[statements.index(behind) + 1 :]:
+        recorded = list(self._recorded())
+        for statement in recorded[recorded.index(behind) + 1 :]:
             match statement:
                 case cst.SimpleStatementLine(body=[cst.Assign(targets=[cst.AssignTarget(target=target)], value=value)]):
                     if isinstance(target, cst.Name) and layout.code(self.source, value) == new:
@@ -105,24 +102,21 @@ class Taken:
 
     def _behind(self, loss: cst.BaseExpression) -> cst.CSTNode | None:
         """The statement of the block behind which `loss` is what its gradient is taken of."""
-        statements = list(self._statements())
-        if not statements:
-            return None
-        name = variables.root(loss)
-        if not isinstance(loss, cst.Name):
-            binding = [one for one in statements if _mentions_target(self.source, one, layout.code(self.source, loss))]
-            return binding[-1] if binding else None if self.is_inside else statements[-1]
-        binding = [one for one in statements if variables.binds(one, name)]
-        if binding:
-            return binding[-1]
-        return None if self.is_inside else statements[-1]
+        recorded = list(self._recorded())
+        if isinstance(loss, cst.Name):
+            binding = [one for one in recorded if variables.binds(one, loss.value)]
+        else:
+            binding = [one for one in recorded if _mentions_target(self.source, one, layout.code(self.source, loss))]
+        if not binding and not self.is_inside:
+            binding = recorded
+        return binding[-1] if binding else None
 
-    def _statements(self) -> Iterator[cst.CSTNode]:
-        """Those of the block itself, up to the one that takes the gradient."""
+    def _recorded(self) -> Iterator[cst.CSTNode]:
+        """The statements of the block itself, up to the one that takes the gradient."""
         if not isinstance(self.block.body, cst.IndentedBlock):
             return
         for statement in self.block.body.body:
-            if self.is_inside and _is_in(self.source, self.call, statement):
+            if self.is_inside and statements.is_in(self.source, self.call, statement):
                 return
             yield statement
 
@@ -143,13 +137,6 @@ def _word(loss: cst.BaseExpression) -> str:
             return "loss"
 
 
-def _is_in(source: SourceFile, node: cst.CSTNode, outer: cst.CSTNode) -> bool:
-    here: cst.CSTNode | None = node
-    while here is not None and here is not outer:
-        here = source.parent(here)
-    return here is outer
-
-
 def _block(source: SourceFile, made: cst.CSTNode, call: cst.Call) -> cst.With | None:
     """The `with` statement of the tape that is made at `made`, in the function in which `call` uses it."""
     function = variables.function_of(source, call)
@@ -163,7 +150,9 @@ def _block(source: SourceFile, made: cst.CSTNode, call: cst.Call) -> cst.With | 
     name, end = dotted(call.func.value), source.span(call).end
     found = [
         block
-        for block in variables.statements(function, cst.With)
-        if any(dotted(one.item) == name for one in block.items) and source.span(block).start < end
+        for block in walk(function)
+        if isinstance(block, cst.With)
+        and any(dotted(one.item) == name for one in block.items)
+        and source.span(block).start < end
     ]
     return found[-1] if name and found else None

@@ -8,27 +8,22 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, conditions, layout, receivers, statements
-from mplint.codemods.moving import in_front_of, moved
-from mplint.codemods.reducing import reduced
+from mplint.codemods import conditions, layout, receivers, statements
+from mplint.codemods.clipping import NORM_GIVEN, limits, times_scale
+from mplint.codemods.expressions import as_operand, enclosed, reduced
+from mplint.codemods.moving import moved_in_front
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.loops import Loops, Use
 from mplint.interpreter.values import Instance, Made
 from mplint.interpreter.world import World
+from mplint.keras_api.arithmetic import CLIPS
+from mplint.keras_api.optimizers import UNSCALE_METHOD
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in, walk
 
-_LIMITS: Final = {
-    "tensorflow.clip_by_global_norm": (("clip_norm", 1),),
-    "tensorflow.clip_by_norm": (("clip_norm", 1),),
-    "tensorflow.clip_by_value": (("clip_value_min", 1), ("clip_value_max", 2)),
-    "keras.ops.clip": (("x_min", 1), ("x_max", 2)),
-}
-"""The arguments of an operation that a gradient is held against."""
 _OF_LISTS: Final = ("global_norm", "add_n", "stack")
 """Operations on all gradients together."""
-_NORM_GIVEN: Final = "use_norm"
 
 
 @dataclass(frozen=True)
@@ -51,9 +46,10 @@ class UseUnscaled(Rewrite):
         if self.world.generation == "2":
             return self._unscaled_before(optimizer, by)
         scale = f"{by}.scale_loss(1.0)"
-        limits = _LIMITS.get(self.use.what)
-        edits = self._times(limits, scale) if limits is not None else self._divided(scale)
-        what = "multiply the threshold with the scale" if limits is not None else "divide by the scale"
+        if self.use.what in CLIPS:
+            edits, what = self._times(scale), "multiply the threshold with the scale"
+        else:
+            edits, what = self._divided(scale), "divide by the scale"
         return Fix(what, Applicability.SAFE, tuple(edits)) if edits else None
 
     @property
@@ -62,24 +58,10 @@ class UseUnscaled(Rewrite):
 
     # -- Keras 3
 
-    def _times(self, limits: tuple[tuple[str, int], ...], scale: str) -> list[Edit]:
-        call, source = self.use.at.node, self._source
-        if not isinstance(call, cst.Call):
-            return []
-        given = [calls.argument_at(call, name, position) for name, position in limits]
-        edits: list[Edit] = []
-        for arg in given:
-            if arg is None:
-                return []
-            span = source.span(arg.value, parentheses=True)
-            text = layout.code(source, arg.value)
-            tight = isinstance(arg.value, cst.UnaryOperation) or (
-                isinstance(arg.value, cst.BinaryOperation)
-                and isinstance(arg.value.operator, (cst.Multiply, cst.Divide, cst.Power))
-            )
-            text = text if tight else statements.written_as_operand(source, arg.value)
-            edits.append(Edit(source.path, span, f"{text} * {scale}"))
-        return edits
+    def _times(self, scale: str) -> list[Edit]:
+        call = self.use.at.node
+        found = limits(call, self.use.what) if isinstance(call, cst.Call) else []
+        return [times_scale(self._source, limit, scale) for limit in found]
 
     def _divided(self, scale: str) -> list[Edit]:
         """Divide by the scale where a name is bound to what is used, if nothing else counts on it; else where it is."""
@@ -112,7 +94,7 @@ class UseUnscaled(Rewrite):
         """Whether a name is a norm that gradients with their scale are clipped by."""
         for read in statements.loads(self._source, here, name):
             arg = self._source.parent(read)
-            if isinstance(arg, cst.Arg) and arg.keyword is not None and arg.keyword.value == _NORM_GIVEN:
+            if isinstance(arg, cst.Arg) and arg.keyword is not None and arg.keyword.value == NORM_GIVEN:
                 return True
         return False
 
@@ -165,12 +147,8 @@ class UseUnscaled(Rewrite):
         if given is None:
             return None
         node, is_list = given
-        span = source.span(node, parentheses=True)
-        before, after = ("", "") if is_list else ("[", "]")
-        edits = [
-            Edit(source.path, Span(span.start, span.start), f"{by}.get_unscaled_gradients({before}"),
-            Edit(source.path, Span(span.end, span.end), f"{after})" + ("" if is_list else "[0]")),
-        ]
+        before, behind = ("", ")") if is_list else ("[", "])[0]")
+        edits = enclosed(source, node, f"{by}.{UNSCALE_METHOD}({before}", behind)
         if self.use.unscaled is not None:
             taken = self._taken_away()
             if taken is None:
@@ -198,7 +176,7 @@ class UseUnscaled(Rewrite):
         start, here = source.span(anchor).end, statements.scope(source, anchor)
         for event in self.world.once(Loops).used():
             node = event.place.node
-            if event.optimizer != optimizer or event.name != "get_unscaled_gradients" or not isinstance(node, cst.Call):
+            if event.optimizer != optimizer or event.name != UNSCALE_METHOD or not isinstance(node, cst.Call):
                 continue
             later = event.place.source is source and source.span(node).start > start
             if later and statements.scope(source, node) is here:
@@ -207,17 +185,16 @@ class UseUnscaled(Rewrite):
 
     def _moved(self, call: cst.Call, anchor: cst.CSTNode) -> list[Edit] | None:
         source = self._source
-        statement = statements.around(source, call)
-        bound = statements.target(statement)
-        arg = call.args[0].value if len(call.args) == 1 else None
-        if statement is None or not isinstance(bound, cst.Name) or not isinstance(arg, cst.Name):
+        bound = statements.binding(source, call)
+        if bound is None:
             return None
-        if bound.value != arg.value or getattr(statement, "value", None) is not call:
-            return None
-        place = in_front_of(source, anchor, statement, but=bound.value)
-        if place is None or not any(isinstance(n, cst.Name) and n.value == bound.value for n in walk(place)):
-            return None
-        return moved(source, statement, place)
+        statement, name = bound
+        match call.args:
+            case [cst.Arg(value=cst.Name(value=given))] if given == name.value:
+                found = moved_in_front(source, anchor, statement, but=given)
+                return found[1] if found is not None and given in names_in(found[0]) else None
+            case _:
+                return None
 
     def _taken_away(self) -> list[Edit] | None:
         """The edits without the unscaling that came later."""
@@ -231,7 +208,7 @@ class UseUnscaled(Rewrite):
 def _divided(source: SourceFile, node: cst.BaseExpression, scale: str) -> list[Edit]:
     span = source.span(node, parentheses=True)
     operators = (cst.Attribute, cst.Call, cst.Subscript, cst.UnaryOperation, cst.BinaryOperation, cst.Comparison)
-    text = f"{statements.written_as_operand(source, node)} / {scale}"
+    text = f"{as_operand(source, node)} / {scale}"
     return [Edit(source.path, span, f"({text})" if isinstance(source.parent(node), operators) else text)]
 
 

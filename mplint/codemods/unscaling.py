@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import libcst as cst
 
 from mplint.codemods import conditions, layout, receivers, statements
-from mplint.codemods.reducing import reduced
+from mplint.codemods.expressions import enclosed, reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
 from mplint.interpreter.scaling import Factor
@@ -18,9 +18,8 @@ from mplint.interpreter.trace import GradientsApplied
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
 from mplint.keras_api.arithmetic import READ
+from mplint.keras_api.optimizers import INNER, SCALE_ATTRIBUTES, SCALE_METHODS, UNSCALE_METHOD
 from mplint.source.file import SourceFile
-
-_INNER = "inner_optimizer"
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Unscale(Rewrite):
     def _outer(self, inner: cst.BaseExpression) -> str | None:
         """How the wrapper is written where `inner`, the optimizer inside it, is."""
         source = self.step.event.place.source
-        if isinstance(inner, cst.Attribute) and inner.attr.value == _INNER:
+        if isinstance(inner, cst.Attribute) and inner.attr.value == INNER:
             return layout.code(source, inner.value)
         outer = next((optimizer for optimizer in self.step.course.powers if optimizer is not None), None)
         return receivers.written(self.world, outer, self.step.event.place) if outer is not None else None
@@ -143,19 +142,16 @@ def _without_scale(source: SourceFile, node: cst.CSTNode, kept: cst.BaseExpressi
         bound, read = statements.stores(source, here, name), statements.loads(source, here, name)
         if len(bound) != 1 or len(read) != 1:
             continue
-        statement = statements.around(source, bound[0])
-        value = getattr(statement, "value", None)
-        if statement is None or statements.target(statement) is not bound[0]:
-            continue
-        if isinstance(value, (cst.Attribute, cst.Call)) and _ends_in_scale(value):
+        statement, value = statements.around(source, bound[0]), statements.only_value(source, here, name)
+        if statement is not None and value is not None and _is_scale(value):
             return [statements.removed(source, statement)]
     return []
 
 
-def _ends_in_scale(value: cst.Attribute | cst.Call) -> bool:
+def _is_scale(value: cst.BaseExpression) -> bool:
     """Whether an expression is the present scale, and does nothing beside."""
     callee = value.func if isinstance(value, cst.Call) else value
-    return isinstance(callee, cst.Attribute) and callee.attr.value in ("scale_loss", "loss_scale", "dynamic_scale")
+    return isinstance(callee, cst.Attribute) and callee.attr.value in (SCALE_METHODS["3"], *SCALE_ATTRIBUTES)
 
 
 def _unscaled(source: SourceFile, call: cst.Call, by: str, is_held: bool) -> list[Edit] | None:
@@ -166,27 +162,26 @@ def _unscaled(source: SourceFile, call: cst.Call, by: str, is_held: bool) -> lis
     edits: list[Edit] = []
     for expression, alone in found:
         statement = statements.around(source, expression)
-        span = source.span(expression, parentheses=True)
-        name = expression.value if isinstance(expression, cst.Name) else ""
         if alone:
-            edits.append(
-                Edit(source.path, span, f"{by}.get_unscaled_gradients([{layout.code(source, expression)}])[0]")
-            )
+            edits += enclosed(source, expression, f"{by}.{UNSCALE_METHOD}([", "])[0]")
         elif isinstance(expression, cst.Name) and statement is not None and statements.is_local(source, expression):
             return None
-        elif name and statement is not None and not is_held and _is_bound_here(source, expression, name):
-            edits.append(statements.in_front(source, statement, f"{name} = {by}.get_unscaled_gradients({name})"))
+        elif (
+            isinstance(expression, cst.Name)
+            and statement is not None
+            and not is_held
+            and _is_bound_here(source, expression)
+        ):
+            name = expression.value
+            edits.append(statements.in_front(source, statement, f"{name} = {by}.{UNSCALE_METHOD}({name})"))
         else:
-            edits += [
-                Edit(source.path, Span(span.start, span.start), f"{by}.get_unscaled_gradients("),
-                Edit(source.path, Span(span.end, span.end), ")"),
-            ]
+            edits += enclosed(source, expression, f"{by}.{UNSCALE_METHOD}(", ")")
     return edits or None
 
 
-def _is_bound_here(source: SourceFile, node: cst.CSTNode, name: str) -> bool:
+def _is_bound_here(source: SourceFile, name: cst.Name) -> bool:
     """Whether a name is bound in the function in which it is read: else binding it there would make it another."""
-    return bool(statements.stores(source, statements.scope(source, node), name))
+    return bool(statements.stores(source, statements.scope(source, name), name.value))
 
 
 def _gradients(
@@ -205,13 +200,9 @@ def _gradients(
                 if isinstance(element.value, cst.Tuple) and len(element.value.elements) == 2:
                     yield element.value.elements[0].value, True
         case cst.Name(value=name) if deepest > 0:
-            here = statements.scope(source, call)
-            bound = statements.stores(source, here, name)
-            if len(bound) == 1:
-                statement = statements.around(source, bound[0])
-                value = getattr(statement, "value", None)
-                if statements.target(statement) is bound[0] and isinstance(value, cst.BaseExpression):
-                    yield from _gradients(source, call, value, deepest - 1)
+            value = statements.only_value(source, statements.scope(source, call), name)
+            if value is not None:
+                yield from _gradients(source, call, value, deepest - 1)
         case _:
             pass
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import libcst as cst
 
 from mplint.codemods import calls, layout, statements
-from mplint.codemods.reducing import reduced
+from mplint.codemods.expressions import reduced
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.loops import Loops
@@ -16,11 +17,10 @@ from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.trace import OptimizerMade, OptimizerUsed
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
+from mplint.keras_api.optimizers import INNER, SCALE_ATTRIBUTES, SCALE_METHODS, UNSCALE_METHOD
 from mplint.source.file import SourceFile
 
-_INNER = "inner_optimizer"
-_STEPS = frozenset({"scale_loss", "get_scaled_loss", "get_unscaled_gradients"})
-_ATTRIBUTES = frozenset({"loss_scale", "dynamic_scale"})
+_STEPS: Final = frozenset({*SCALE_METHODS.values(), UNSCALE_METHOD})
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class WrapOnce(Rewrite):
 
     def _is_always_nested(self, evidence: Evidence) -> bool:
         for world in evidence.worlds:
-            nested = {id(event) for event in world.once(Scalers).nested()}
+            nested = list(world.once(Scalers).nested())
             for event in world.trace.events:
-                if isinstance(event, OptimizerMade) and event.place is self.at and id(event) not in nested:
+                if isinstance(event, OptimizerMade) and event.place is self.at and event not in nested:
                     return False
         return True
 
@@ -79,7 +79,7 @@ class Unwrap(Rewrite):
         for event in _used(evidence):
             if event.optimizer.address.place is not self.at:
                 shared.add(event.place)
-            elif event.name in _ATTRIBUTES:
+            elif event.name in SCALE_ATTRIBUTES:
                 return None
             elif event.name in _STEPS:
                 own[event.place] = None
@@ -102,7 +102,7 @@ def _used(evidence: Evidence) -> Iterator[OptimizerUsed]:
 
 def _given(call: cst.CSTNode) -> cst.BaseExpression | None:
     """The optimizer that a wrapper is put around."""
-    arg = calls.argument_at(call, _INNER, 0) if isinstance(call, cst.Call) else None
+    arg = calls.argument_at(call, INNER, 0) if isinstance(call, cst.Call) else None
     return arg.value if arg is not None else None
 
 
@@ -112,14 +112,9 @@ def _without(place: Place) -> list[Edit] | None:
     if not isinstance(call, cst.Call) or len(call.args) != 1:
         return None
     given = call.args[0].value
-    statement = statements.around(source, call)
-    bound = statements.target(statement)
-    whole = statement is not None and getattr(statement, "value", None) is call
-    if whole and statement is not None and isinstance(bound, cst.Name) and isinstance(given, cst.Name):
-        renamed = _under_its_name(source, statement, bound, given)
-        if renamed is not None:
-            return renamed
-    return reduced(source, call, given)
+    bound = statements.binding(source, call)
+    renamed = _under_its_name(source, *bound, given) if bound is not None and isinstance(given, cst.Name) else None
+    return renamed or reduced(source, call, given)
 
 
 def _under_its_name(
@@ -127,8 +122,8 @@ def _under_its_name(
 ) -> list[Edit] | None:
     """`scaled = f(loss)` goes, and what reads `scaled` reads `loss`; None where that may be another by then."""
     here = statements.scope(source, statement)
-    found = statements.block(source, statement)
-    if bound.value == given.value or found is None or len(found[0].body) == 1:
+    block = statements.block(source, statement)
+    if bound.value == given.value or block is None or len(block.body) == 1:
         return None
     start = source.span(statement).end
     again = [node for node in statements.stores(source, here, given.value) if source.span(node).start > start]

@@ -107,9 +107,7 @@ class Uses:
         else:
             yield from self._handed(source, call, arg, function, key)
 
-    def _handed(
-        self, source: SourceFile, call: cst.Call, arg: cst.Arg, function: str, key: object
-    ) -> Iterator[Place]:
+    def _handed(self, source: SourceFile, call: cst.Call, arg: cst.Arg, function: str, key: object) -> Iterator[Place]:
         """What a function of the program does with what it is given."""
         found = [
             (other, definition)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import libcst as cst
 
@@ -14,9 +14,8 @@ from mplint.interpreter.frames import Context
 from mplint.interpreter.values import Instance, Place
 from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in, walk
 
-_Node = TypeVar("_Node", bound=cst.CSTNode)
 Scope = cst.FunctionDef | cst.Lambda | cst.Module
 _FUNCTIONS: Final = (cst.FunctionDef, cst.Lambda)
 _METHODS: Final = frozenset({"self", "cls"})
@@ -201,11 +200,6 @@ def _target(node: cst.CSTNode) -> cst.BaseExpression | None:
             return None
 
 
-def names_in(node: cst.CSTNode) -> set[str]:
-    """Every name in a piece of the program."""
-    return {part.value for part in walk(node) if isinstance(part, cst.Name)}
-
-
 def free(source: SourceFile, node: cst.CSTNode, wanted: str) -> str:
     """`wanted`, or with a number behind it, where the function around `node` has that name already."""
     taken = names_in(function_of(source, node))
@@ -229,8 +223,3 @@ def binds(statement: cst.CSTNode, name: str) -> bool:
 def number_of_uses(node: cst.CSTNode, name: str) -> int:
     """How often the variable `name` stands in a piece of the program, to be read or bound."""
     return sum(1 for part in walk(node) if isinstance(part, cst.Name) and part.value == name)
-
-
-def statements(node: cst.CSTNode, kind: type[_Node]) -> Iterator[_Node]:
-    """The statements of a kind in a piece of the program, in order."""
-    return (part for part in walk(node) if isinstance(part, kind))

@@ -8,45 +8,61 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import layout
-from mplint.codemods.removing import in_place_of, is_closed, lines_of, statement_of
-from mplint.codemods.spelling import is_part
+from mplint.codemods import layout, statements
+from mplint.codemods.clipping import NORM_GIVEN, limits, times_scale
+from mplint.codemods.expressions import reduced
+from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.code import dotted
+from mplint.interpreter.keras.training import APPLIES
+from mplint.interpreter.values import Place
+from mplint.keras_api.arithmetic import LIMITS
+from mplint.keras_api.optimizers import SCALE_METHODS
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
 
-UNSCALES: Final = "get_unscaled_gradients"
-_APPLIES: Final = frozenset({"apply_gradients", "apply"})
-_CLIPS: Final = {"clip_by_global_norm": (1,), "clip_by_norm": (1,), "clip_by_value": (1, 2)}
-"""Functions of TensorFlow that hold gradients against numbers, and which of their arguments those are."""
-_KEYWORDS: Final = {"clip_norm": 1, "clip_value_min": 1, "clip_value_max": 2}
+_GLOBALLY: Final = "clip_by_global_norm"
+_CLIPS: Final = {path.rpartition(".")[2]: path for path in LIMITS if path.startswith("tensorflow.")}
 _WHAT: Final = "leave the gradients scaled: apply_gradients divides by the scale"
 
 
+@dataclass(frozen=True)
+class LeftToKeras3(Rewrite):
+    """`get_unscaled_gradients(gradients)` at `at` goes: `apply_gradients` divides by the scale."""
+
+    at: Place
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """What comes behind reads the scaled gradients, and what holds them against a number has to know the scale."""
+        call = self.at.node
+        if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+            return None
+        if len(call.args) != 1 or call.args[0].star:
+            return None
+        scale = f"{layout.code(self.at.source, call.func.value)}.{SCALE_METHODS['3']}(1.0)"
+        return _Unscaling(self.at.source, call, scale).left_out()
+
+
 @dataclass
-class Unscaling:
-    """One call of `get_unscaled_gradients`."""
+class _Unscaling:
+    """One call of `get_unscaled_gradients`, and what its optimizer says of its scale in Keras 3."""
 
     source: SourceFile
     call: cst.Call
+    scale: str
     _edits: list[Edit] = field(default_factory=list)
     _doubts: bool = False
     _seen: set[int] = field(default_factory=set)
 
     def left_out(self) -> Fix | None:
         """The fix that leaves it out; only shown where something behind it may count on unscaled gradients."""
-        call, source = self.call, self.source
-        if len(call.args) != 1 or call.args[0].star or not isinstance(call.func, cst.Attribute):
-            return None
-        given = call.args[0].value
-        statement = source.parent(call)
-        target = _target(statement) if isinstance(statement, (cst.Assign, cst.AnnAssign)) else None
-        if target is None:
-            self._given_to(call)
-            edits = self._argument()
+        statement = statements.simple(self.source, self.call)
+        target = statements.target(statement)
+        if statement is not None and isinstance(target, cst.Name) and statements.value(statement) is self.call:
+            edits = self._assigned(statement, target.value)
         else:
-            edits = self._assigned(statement, target, given)
+            self._given_to(self.call)
+            edits = self._argument()
         if edits is None:
             return None
         level = Applicability.DISPLAY if self._doubts else Applicability.SAFE
@@ -55,19 +71,18 @@ class Unscaling:
 
     def _argument(self) -> list[Edit] | None:
         """The edits that put what the call is given in its place."""
-        return in_place_of(self.source, self.call, self.call.args[0]) or None
+        return reduced(self.source, self.call, self.call.args[0].value)
 
-    def _assigned(self, statement: cst.CSTNode | None, target: str, given: cst.BaseExpression) -> list[Edit] | None:
+    def _assigned(self, statement: cst.BaseSmallStatement, target: str) -> list[Edit] | None:
         """`gradients = optimizer.get_unscaled_gradients(scaled)`."""
-        source = self.source
-        assert isinstance(statement, (cst.Assign, cst.AnnAssign))
+        source, given = self.source, self.call.args[0].value
         uses = list(_reads_behind(source, statement, target))
         self._follow(uses)
         if not isinstance(given, cst.Name):
             return self._argument()
         if given.value != target and not _is_only_name(source, statement, target, given.value):
             return self._argument()
-        gone = _statement_gone(source, statement)
+        gone = _gone(source, statement)
         if gone is None:
             return self._argument() if given.value != target else None
         if given.value == target:
@@ -91,7 +106,7 @@ class Unscaling:
                 self._given_to(outer)
             elif name in _CLIPS and outer.args and outer.args[0] is argument:
                 self._clipped(outer, name, whole=True)
-            elif name not in _APPLIES:
+            elif name not in APPLIES:
                 self._doubts = True
             return
         match parent:
@@ -111,7 +126,7 @@ class Unscaling:
         match comprehension.elt:
             case cst.Call(func=func, args=[cst.Arg(value=cst.Name(value=first)), *_]) as inner if first == name:
                 last = dotted(func).rpartition(".")[2]
-                if last in _CLIPS and last != "clip_by_global_norm":
+                if last in _CLIPS and last != _GLOBALLY:
                     self._clipped(inner, last, whole=False)
                     self._given_to(comprehension)
                     return
@@ -121,21 +136,13 @@ class Unscaling:
 
     def _clipped(self, call: cst.Call, name: str, *, whole: bool) -> None:
         """The numbers become scaled, too."""
-        assert isinstance(self.call.func, cst.Attribute)
-        scale = f"{layout.code(self.source, self.call.func.value)}.scale_loss(1.0)"
-        for position, argument in enumerate(call.args):
-            index = position if argument.keyword is None else _KEYWORDS.get(argument.keyword.value, 0)
-            if argument.star or (argument.keyword is not None and argument.keyword.value == "use_norm"):
-                self._doubts = True
-            elif index in _CLIPS[name]:
-                span = self.source.span(argument.value, parentheses=True)
-                text = self.source.text[span.start : span.end]
-                simple = is_closed(argument.value) or isinstance(argument.value, cst.UnaryOperation)
-                limit = text if simple else f"({text})"
-                self._edits.append(Edit(self.source.path, span, f"{limit} * {scale}"))
+        keywords = (argument.keyword.value for argument in call.args if argument.keyword is not None)
+        if NORM_GIVEN in keywords or any(argument.star for argument in call.args):
+            self._doubts = True
+        self._edits += [times_scale(self.source, limit, self.scale) for limit in limits(call, _CLIPS[name])]
         if not whole:
             return
-        if name != "clip_by_global_norm":
+        if name != _GLOBALLY:
             self._given_to(call)
             return
         statement = self.source.parent(call)
@@ -154,101 +161,55 @@ class Unscaling:
                     self._doubts = True
 
 
-def _target(statement: cst.Assign | cst.AnnAssign) -> str | None:
-    """The one name that a statement assigns."""
-    if isinstance(statement, cst.AnnAssign):
-        target: cst.BaseExpression | None = statement.target
-    else:
-        target = statement.targets[0].target if len(statement.targets) == 1 else None
-    return target.value if isinstance(target, cst.Name) else None
-
-
-def scope_of(source: SourceFile, node: cst.CSTNode) -> cst.CSTNode:
-    """The function around a node, else the module."""
-    return source.enclosing(node, cst.FunctionDef) or source.module
-
-
 def _reads_behind(source: SourceFile, statement: cst.CSTNode, name: str) -> Iterator[cst.Name]:
     """Where the variable `name` is read behind a statement that binds it, up to where it is bound anew."""
-    start = source.span(statement).end
-    found = [
-        node
-        for node in walk(scope_of(source, statement))
-        if isinstance(node, cst.Name)
-        and node.value == name
-        and source.span(node).start >= start
-        and not is_part(source, node)
-    ]
-    found.sort(key=lambda node: source.span(node).start)
-    rebound: int | None = None
-    for node in found:
-        at = source.span(node).start
-        if rebound is not None and at > rebound:
-            return
-        if binds(source, node):
-            holder = statement_of(source, node)  # whose right side still reads it
-            rebound = source.span(holder).end if holder is not None else at
-            continue
-        yield node
-
-
-def binds(source: SourceFile, node: cst.Name) -> bool:
-    """Whether a name is bound where it stands."""
-    here: cst.CSTNode = node
-    parent = source.parent(here)
-    while isinstance(parent, (cst.Element, cst.StarredElement, cst.Tuple, cst.List)):
-        here, parent = parent, source.parent(parent)
-    match parent:
-        case cst.AssignTarget() | cst.AugAssign() | cst.AnnAssign() | cst.For() | cst.CompFor() | cst.NamedExpr():
-            return parent.target is here
-        case cst.AsName() | cst.Param() | cst.ImportAlias() | cst.Global() | cst.NameItem():
-            return True
-        case _:
-            return False
+    start, stop = source.span(statement).end, len(source.text)
+    here = statements.scope(source, statement)
+    bound = [node for node in statements.stores(source, here, name) if source.span(node).start >= start]
+    if bound:
+        first = min(bound, key=lambda node: source.span(node).start)
+        stop = source.span(statements.simple(source, first) or first).end  # whose right side still reads it
+    for node in statements.loads(source, here, name):
+        if start <= source.span(node).start <= stop:
+            yield node
 
 
 def _is_only_name(source: SourceFile, statement: cst.CSTNode, name: str, other: str) -> bool:
     """Whether `name` is bound by this statement alone and only read behind it, and `other` is not bound anew."""
-    scope = scope_of(source, statement)
+    scope, span = statements.scope(source, statement), source.span(statement)
     if not isinstance(scope, cst.FunctionDef):
         return False  # another file may read it
-    end = source.span(statement).end
-    for node in walk(scope):
-        if not isinstance(node, cst.Name) or is_part(source, node):
-            continue
-        at = source.span(node).start
-        if node.value == other and at > end and binds(source, node):
-            return False
-        if node.value == name:
-            inside = at >= source.span(statement).start
-            if (binds(source, node) and not source.span(statement).start <= at < end) or not inside:
-                return False
-            if source.enclosing(node, cst.FunctionDef) is not scope or source.enclosing(node, cst.Lambda) is not None:
-                return False
-    return True
+    if any(source.span(node).start > span.end for node in statements.stores(source, scope, other)):
+        return False
+    bound, read = statements.stores(source, scope, name), statements.loads(source, scope, name)
+    return (
+        all(span.start <= source.span(node).start < span.end for node in bound)
+        and all(source.span(node).start >= span.start for node in read)
+        and all(statements.scope(source, node) is scope for node in (*bound, *read))
+        and all(source.enclosing(node, cst.Lambda) is None for node in (*bound, *read))
+    )
 
 
-def _statement_gone(source: SourceFile, statement: cst.CSTNode) -> Edit | None:
-    """The edit that takes out a statement that has its line to itself, with a condition around nothing else."""
-    line = layout.own_line(source, statement)
-    if line is None:
+def _gone(source: SourceFile, statement: cst.BaseSmallStatement) -> Edit | None:
+    """Without a statement that has its line to itself, and without a condition around nothing else."""
+    block = statements.block(source, statement)
+    if block is None or statements.around(source, statement) is None:
         return None
-    block = source.parent(line)
-    if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
-        around = source.parent(block)
-        if not isinstance(around, cst.If) or around.orelse is not None or not _is_plain(around.test):
-            return None
-        if isinstance(source.parent(around), cst.If):  # an elif
-            return None
-        outer = source.parent(around)
-        if isinstance(outer, cst.IndentedBlock) and len(outer.body) == 1:
-            return None
-        return lines_of(source, around)
-    return lines_of(source, statement)
+    if len(block.body) > 1 or isinstance(block, cst.Module):
+        return statements.removed(source, statement)
+    condition = source.parent(block)
+    if not isinstance(condition, cst.If) or condition.orelse is not None or not _is_plain(condition.test):
+        return None
+    outer = statements.block(source, condition)  # None of an elif
+    if outer is None or len(outer.body) == 1 or layout.comments_in(layout.code(source, condition)):
+        return None
+    return statements.removed(source, condition)
 
 
 def _is_plain(test: cst.BaseExpression) -> bool:
     """Whether nothing is lost with a test."""
     return not any(
-        isinstance(node, cst.Call) and dotted(node.func) not in ("isinstance", "hasattr") for node in walk(test)
-    ) and not any(isinstance(node, (cst.NamedExpr, cst.Await)) for node in walk(test))
+        isinstance(node, (cst.NamedExpr, cst.Await))
+        or (isinstance(node, cst.Call) and dotted(node.func) not in ("isinstance", "hasattr"))
+        for node in walk(test)
+    )

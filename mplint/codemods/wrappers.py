@@ -40,4 +40,4 @@ class Float32Wrapper(Rewrite):
             for layer in dtypes.nested(world, asked.wrapper)
         }
         places = [layer.place for layer in dtypes.nested(self.world, self.wrapper)]
-        return next((place for place in places if not evidence.made_by(place) <= alike), None)
+        return next((place for place in places if not alike.issuperset(evidence.made_by(place))), None)

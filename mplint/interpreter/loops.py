@@ -25,7 +25,6 @@ from mplint.interpreter.values import (
     Policy,
     Scaling,
     Tensor,
-    Value,
     alternatives,
 )
 from mplint.interpreter.world import World
@@ -335,10 +334,6 @@ class Loops:
         """The call that made an optimizer."""
         made = (event for event in self._events if isinstance(event, OptimizerMade))
         return next((event for event in made if event.optimizer == optimizer), None)
-
-    def inner_of(self, optimizer: Instance) -> Value:
-        """The optimizer inside a LossScaleOptimizer."""
-        return optimizers.inner_of(self._m, optimizer)
 
     def policy_of(self, step: Step) -> Policy | None:
         """The policy under which the gradient is computed, for a message."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from mplint.interpreter.concrete import NotKnown, fold
+from mplint.interpreter.folding import NotKnown, fold
 from mplint.interpreter.program import Program
 from mplint.interpreter.values import Const, Place, Unknown, Value
 

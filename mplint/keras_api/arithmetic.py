@@ -21,10 +21,15 @@ READ: Final = "value"
 """What a variable of the program holds: its first operand is the variable, the second, or what is no tensor, that."""
 ZEROS: Final = frozenset({"tensorflow.zeros", "tensorflow.zeros_like", "keras.ops.zeros", "keras.ops.zeros_like"})
 """Functions that give nothing but zeros."""
-CLIPS: Final = frozenset(
-    {"tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm", "tensorflow.clip_by_value", "keras.ops.clip"}
-)
-"""Operations that hold their first operand against others, which are no terms of the result."""
+LIMITS: Final = {
+    "tensorflow.clip_by_global_norm": (("clip_norm", 1),),
+    "tensorflow.clip_by_norm": (("clip_norm", 1),),
+    "tensorflow.clip_by_value": (("clip_value_min", 1), ("clip_value_max", 2)),
+    "keras.ops.clip": (("x_min", 1), ("x_max", 2)),
+}
+"""Operations that hold their first operand against others, which are no terms of the result: those, and where they are
+given."""
+CLIPS: Final = frozenset(LIMITS)
 ASKS_FOR_OVERFLOWS: Final = frozenset(
     {"tensorflow.math.is_finite", "tensorflow.math.is_inf", "tensorflow.math.is_nan", "keras.ops.isfinite",
      "keras.ops.isinf", "keras.ops.isnan"}

@@ -36,9 +36,14 @@ _SCALING: Final = {
 _BUILT: Final = frozenset({"dynamic_scale", "step_counter"})
 SPOKEN_OF: Final = frozenset().union(*_EVERY.values(), *_SCALING.values(), _BUILT)
 """All that this table speaks of."""
-SCALES: Final = frozenset({"loss_scale", "dynamic_scale"})
+SCALE_METHODS: Final = {"2": "get_scaled_loss", "3": "scale_loss"}
+"""The method that scales a loss, in each generation."""
+UNSCALE_METHOD: Final = "get_unscaled_gradients"
+"""The one that takes the scale out of gradients, in Keras 2; in Keras 3 that is done when they are applied."""
+SCALE_ATTRIBUTES: Final = frozenset({"loss_scale", "dynamic_scale"})
 """The attributes that hold the present scale of the loss."""
-
+INNER: Final = "inner_optimizer"
+"""What a LossScaleOptimizer is put around: its parameter, and its attribute."""
 
 _WRAPPERS: Final = ("Optimizer", "SWA", "Lookahead", "MovingAverage", "GradientAccumulator")
 """How libraries beside Keras call what they put around an optimizer."""

@@ -38,6 +38,11 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     return found
 
 
+def names_in(node: cst.CSTNode) -> set[str]:
+    """Every name in a piece of the program, be it that of a variable, an attribute or a keyword."""
+    return {part.value for part in walk(node) if isinstance(part, cst.Name)}
+
+
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """`node` and every node of code below it, outermost first."""
     stack = [node]

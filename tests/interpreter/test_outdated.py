@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mplint.interpreter.outdated import called_scales, graph_rewrites, half_options, old_names, optimizer_uses
+from mplint.interpreter.graph_rewriting import GraphRewriting
+from mplint.interpreter.other_generation import OtherGeneration
+from mplint.interpreter.outdated import Outdated
 from tests.interpreter.programs import worlds
 
 HEAD = "import tensorflow as tf\nfrom tensorflow.keras import mixed_precision as mp\n"
@@ -14,7 +16,7 @@ OLD = "mp.experimental.set_policy('mixed_float16')"
 def old(source: str, generation: str = "2", **files: str) -> list[str]:
     """The names that are gone, as often as they are reported."""
     _, found = worlds(generation, main=HEAD + source, **files)
-    names = {(use.at, use.names) for world in found for use in old_names(world)}
+    names = {(use.at, use.names) for world in found for use in Outdated(world).names()}
     return sorted(each.path.rpartition(".")[2] for _, uses in names for each in uses)
 
 
@@ -46,7 +48,7 @@ def test_old_names(source: str, expected: list[str], generation: str) -> None:
 def uses(source: str, generation: str) -> list[str]:
     head = "import tensorflow as tf\nfrom tensorflow import keras\n"
     _, found = worlds(generation, main=head + source)
-    return sorted({use.name for world in found for use in optimizer_uses(world, generation)})
+    return sorted({use.name for world in found for use in OtherGeneration(world).optimizer_uses(generation)})
 
 
 LSO = "opt = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.SGD(0.1))\n"
@@ -74,7 +76,7 @@ def test_a_scale_that_is_called() -> None:
     head = "import tensorflow as tf\nfrom tensorflow import keras\n"
     for generation in "23":
         _, found = worlds(generation, main=f"{head}{LSO}opt.loss_scale()\nopt.loss_scale")
-        assert sum(1 for world in found for _ in called_scales(world)) == 1
+        assert sum(1 for world in found for _ in Outdated(world).called_scales()) == 1
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_scale_that_is_called() -> None:
 )
 def test_graph_rewrites(call: str, expected: int) -> None:
     _, found = worlds("2", main=f"import tensorflow as tf\nopt = tf.keras.optimizers.SGD(0.1)\n{call}")
-    assert sum(1 for world in found for _ in graph_rewrites(world)) == expected
+    assert sum(1 for world in found for _ in GraphRewriting(world).calls()) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,4 +106,4 @@ def test_graph_rewrites(call: str, expected: int) -> None:
 def test_options(source: str, expected: int) -> None:
     head = "import os\nimport tensorflow as tf\no = tf.config.optimizer\ntf.keras.layers.Dense(1)\n"
     _, found = worlds("3", main=head + source)
-    assert sum(1 for world in found for _ in half_options(world)) == expected
+    assert sum(1 for world in found for _ in GraphRewriting(world).options()) == expected

@@ -39,8 +39,9 @@ from mplint.keras_api import Kind
 from mplint.keras_api.optimizers import (
     BY_NAME,
     EXPERIMENTAL_LOSS_SCALE,
+    INNER,
     LOSS_SCALE,
-    SCALES,
+    SCALE_ATTRIBUTES,
     WRAPPER_PARAMETERS,
     has_member,
     scales_losses,
@@ -49,7 +50,6 @@ from mplint.keras_api.optimizers import (
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_INNER: Final = "inner_optimizer"
 _FOREIGN: Final = "foreign optimizer"
 _DEFAULT: Final = Const("rmsprop")
 SCALE_POLICY: Final = "mixed_float16"
@@ -75,7 +75,7 @@ def scales(value: Value) -> bool:
 
 def inner_of(m: Machine, optimizer: Instance) -> Value:
     """The optimizer that a LossScaleOptimizer is around."""
-    return m.field(optimizer.address, _INNER) or UNKNOWN
+    return m.field(optimizer.address, INNER) or UNKNOWN
 
 
 def has_fixed_scale(m: Machine, optimizer: Instance) -> bool | None:
@@ -96,7 +96,7 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instanc
     for name, value in given.items():
         m.put(optimizer.address, name, value)
     if path == EXPERIMENTAL_LOSS_SCALE and "optimizer" in given:
-        m.put(optimizer.address, _INNER, given["optimizer"])
+        m.put(optimizer.address, INNER, given["optimizer"])
     m.record(OptimizerMade(place, m.context, optimizer, tuple(given.items())))
     return optimizer
 
@@ -161,7 +161,7 @@ def compile_model(m: Machine, model: Instance, policy: Policy, arguments: Argume
 
 def _wrapped(m: Machine, inner: Value, place: Place) -> Instance:
     wrapper = Instance(m.allocate(place, "scaling optimizer"), Api(LOSS_SCALE))
-    m.put(wrapper.address, _INNER, inner)
+    m.put(wrapper.address, INNER, inner)
     return wrapper
 
 
@@ -199,11 +199,11 @@ def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value
         if m.guards:
             m.throw()
             return NEVER
-    if name in SCALES and scales(optimizer):
+    if name in SCALE_ATTRIBUTES and scales(optimizer):
         m.record(OptimizerUsed(place, m.context, optimizer, name))
         made = Scaling("scale", place, m.context, by=f"{LOSS_SCALE}.{name}", optimizer=optimizer)
         return Tensor("float32", made, False)
-    if name == _INNER:
+    if name == INNER:
         return UNKNOWN
     return Bound(optimizer, ApiMethod(name))
 

@@ -1,17 +1,39 @@
-"""An expression gives way to one of its own parts: `clean(x)` to `x`, and what then does nothing goes."""
+"""Expressions that become a part of another one, or give way to one of their own parts."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from mplint.codemods import layout, statements
-from mplint.findings import Edit
+from mplint.findings import Edit, Span
 from mplint.source.file import SourceFile
-from mplint.source.walk import walk
+from mplint.source.walk import names_in
+
+
+def enclosed(source: SourceFile, node: cst.CSTNode, before: str, behind: str) -> list[Edit]:
+    """The edits that put `node`, its parentheses included, between two pieces of text."""
+    span = source.span(node, parentheses=True)
+    at_start, at_end = Span(span.start, span.start), Span(span.end, span.end)
+    return [Edit(source.path, at_start, before), Edit(source.path, at_end, behind)]
+
+
+def is_closed(node: cst.BaseExpression) -> bool:
+    """Whether an expression stays one whatever stands around it."""
+    closed = (
+        cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber, cst.BaseString, cst.BaseList, cst.BaseDict,
+        cst.BaseSet,
+    )  # fmt: skip
+    return isinstance(node, closed) or bool(node.lpar)
+
+
+def as_operand(source: SourceFile, expression: cst.BaseExpression) -> str:
+    """The text of an expression, in parentheses where an operator beside it would bind tighter."""
+    text = layout.code(source, expression)
+    return text if is_closed(expression) else f"({text})"
 
 
 def reduced(source: SourceFile, whole: cst.BaseExpression, part: cst.BaseExpression) -> list[Edit] | None:
-    """The edits that leave `part` of `whole`.
+    """The edits that leave `part` of `whole`: of `clean(x)` `x`.
 
     A comprehension, or a call of `map_structure`, that then gives back what it is given gives way to that; a statement
     that then assigns a name to itself goes.  None where comments would be lost.
@@ -20,8 +42,8 @@ def reduced(source: SourceFile, whole: cst.BaseExpression, part: cst.BaseExpress
         whole, part = wider
     statement = statements.around(source, whole)
     bound = statements.target(statement)
-    given = getattr(statement, "value", None)
-    if statement is not None and bound is not None and given is whole and _is_same(source, bound, part):
+    is_all = statements.value(statement) is whole
+    if statement and bound and is_all and layout.code(source, bound) == layout.code(source, part):
         return [statements.removed(source, statement)]
     span = source.span(whole, parentheses=True)
     kept = _written(source, whole, part)
@@ -30,15 +52,11 @@ def reduced(source: SourceFile, whole: cst.BaseExpression, part: cst.BaseExpress
     return [Edit(source.path, span, kept)]
 
 
-def _is_same(source: SourceFile, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
-    return layout.code(source, one) == layout.code(source, other)
-
-
 def _written(source: SourceFile, whole: cst.BaseExpression, part: cst.BaseExpression) -> str:
     parent = source.parent(whole)
     operators = (cst.BinaryOperation, cst.UnaryOperation, cst.Attribute, cst.Subscript, cst.Call, cst.ComparisonTarget)
     if isinstance(parent, operators) or whole.lpar:
-        return statements.written_as_operand(source, part)
+        return as_operand(source, part)
     return layout.code(source, part)
 
 
@@ -65,8 +83,7 @@ def _wider(
 
 
 def _asks_for_none(test: cst.BaseExpression, part: cst.BaseExpression) -> bool:
-    words = {node.value for node in walk(test) if isinstance(node, cst.Name)}
-    return isinstance(part, cst.Name) and words == {part.value, "None"}
+    return isinstance(part, cst.Name) and names_in(test) == {part.value, "None"}
 
 
 def _mapped(source: SourceFile, function: cst.Lambda) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
