@@ -16,6 +16,7 @@ from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
+from mplint.codemods.lowering import Lowered
 from mplint.codemods.matching import Matched
 from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
@@ -42,6 +43,7 @@ from mplint.codemods.unscaling import Unscale, UnscaleOnce
 from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
+from mplint.interpreter.defeated import Defeat, defeats
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
@@ -129,6 +131,7 @@ __all__ = [
     "CommentRule",
     "CompileScaling",
     "DTypeItself",
+    "Defeat",
     "End",
     "EndFault",
     "Fault",
@@ -141,6 +144,7 @@ __all__ = [
     "Layer",
     "LeftToKeras3",
     "Loops",
+    "Lowered",
     "Matched",
     "Minimized",
     "Mismatch",
@@ -183,6 +187,7 @@ __all__ = [
     "WrapOnce",
     "attributes_of_text",
     "called_scales",
+    "defeats",
     "dynamics",
     "faulty_ends",
     "graph_rewrites",

@@ -47,6 +47,11 @@ _CASTS: Final = frozenset(
     {"tensorflow.cast", "keras.ops.cast", "keras.backend.cast", "tensorflow.dtypes.cast", "tensorflow.saturate_cast",
      "tensorflow.dtypes.saturate_cast", "keras.ops.convert_to_tensor", "tensorflow.convert_to_tensor"}
 )  # fmt: skip
+_HEAVY: Final = frozenset(
+    {"matmul", "dot", "tensordot", "einsum", "conv", "conv1d", "conv2d", "conv3d", "conv_transpose", "depthwise_conv",
+     "depthwise_conv2d", "separable_conv", "separable_conv2d", "convolution", "conv2d_transpose", "batch_dot", "@"}
+)  # fmt: skip
+"""Products of matrices and convolutions, by their last names: what half precision makes faster."""
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
 _MOST_PARTS: Final = 64
@@ -136,9 +141,23 @@ def _note(
         result.dtype in HALF
         or any(operand.dtype in HALF for operand in made.operands)
         or isinstance(found, keras_api.Clash)
+        or (is_heavy(made.by) and any(_is_cast_up(operand) for operand in made.operands))
     ):
         raises = isinstance(found, keras_api.Clash)
         m.record(Computed(made.place, m.context, made.by, arguments, None if raises else result, made.operands))
+
+
+def _is_cast_up(tensor: Tensor) -> bool:
+    """Whether a tensor is a half-precision one, cast to another dtype and moved at most."""
+    made = tensor.made
+    while made.kind == "operation" and len(made.operands) == 1:
+        made = made.operands[0].made
+    return made.kind == "cast" and any(operand.dtype in HALF for operand in made.operands)
+
+
+def is_heavy(path: str) -> bool:
+    """Whether a function or an operator is a product of matrices, or a convolution."""
+    return path.rpartition(".")[2] in _HEAVY
 
 
 def _meant(m: Machine, found: keras_api.Outcome, tensors: list[Tensor], symbolic: bool | None) -> str | None:
