@@ -18,6 +18,7 @@ from mplint.codemods.feeding import KeepFloat32
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
 from mplint.codemods.integers import KeepIntegers
+from mplint.codemods.lowering import Lowered
 from mplint.codemods.matching import Matched
 from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
@@ -46,6 +47,7 @@ from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.without_unscaling import LeftToKeras3
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
+from mplint.interpreter.defeated import Defeat, defeats
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.feeding import Feeding
 from mplint.interpreter.graph_rewriting import GraphRewriting
@@ -135,6 +137,7 @@ __all__ = [
     "CommentRule",
     "CompileScaling",
     "DTypeItself",
+    "Defeat",
     "End",
     "EndFault",
     "Fault",
@@ -153,6 +156,7 @@ __all__ = [
     "Layer",
     "LeftToKeras3",
     "Loops",
+    "Lowered",
     "Matched",
     "Minimized",
     "Mismatch",
@@ -198,6 +202,7 @@ __all__ = [
     "WithoutOption",
     "World",
     "WrapOnce",
+    "defeats",
     "faulty_ends",
     "first_at_each_place",
     "half_preprocessing",

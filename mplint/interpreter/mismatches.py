@@ -92,7 +92,7 @@ def mismatches(world: World) -> tuple[Mismatch, ...]:
     return tuple(
         Mismatch(tuple(meetings), root(meetings[0].wide), policy)
         for meetings in groups.values()
-        if (policy := _policy(world, meetings)) is not None
+        if (policy := policy_of(world, [meetings[0].half])) is not None
     )
 
 
@@ -140,18 +140,16 @@ def _catches(handlers: Sequence[cst.ExceptHandler | cst.ExceptStarHandler]) -> b
     return not _CATCHING.isdisjoint(caught)
 
 
-def _policy(world: World, meetings: Sequence[Meeting]) -> Policy | None:
-    """The policy that makes one of the operands half precision; None where the program casts it by itself."""
-    dtype = meetings[0].half.dtype
-    for made in _makers(meetings[0].half):
+def policy_of(world: World, tensors: Sequence[Tensor]) -> Policy | None:
+    """The policy that makes one of the tensors half precision; None where the program casts it by itself."""
+    dtypes = {tensor.dtype for tensor in tensors if tensor.dtype in HALF}
+    for made in (made for tensor in tensors for made in _makers(tensor)):
         layer = world.layer(made.layer) if made.layer is not None else None
-        if layer is not None and layer.computes_in == dtype and layer.policy.name in HALF_POLICIES:
+        if layer is not None and layer.policy.name in HALF_POLICIES and layer.computes_in in (dtypes or HALF):
             return layer.policy
-    for policy in world.policies:
-        if compute_dtype(policy.name) == dtype:
-            return policy
     asked = (event.policy for event in world.trace.events if isinstance(event, LayerMade))
-    return next((policy for policy in asked if compute_dtype(policy.name) == dtype), None)
+    known = (*world.policies, *asked)
+    return next((policy for policy in known if compute_dtype(policy.name) in (dtypes or HALF)), None)
 
 
 def _makers(tensor: Tensor) -> Iterator[Made]:

@@ -234,6 +234,8 @@ class Reported:
 class Computed:
     """An operator or a function of the library was applied at `place`, and half precision takes part.
 
+    Or, of products of matrices and convolutions, would without a cast right before them.
+
     `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
     operator is given `left` and `right`, a cast `x`.  `result` is the tensor that comes out, the first of several, and
     None where it raises for operands of these dtypes.  `inside` is the layer or model in whose `call` that is.

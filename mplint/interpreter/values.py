@@ -744,7 +744,10 @@ def _joined(tensors: list[Tensor]) -> Tensor:
     first = kept[0]
     dtype = first.dtype if all(t.dtype == first.dtype for t in kept) else None
     symbolic = first.symbolic if all(t.symbolic == first.symbolic for t in kept) else None
-    joined = Tensor(dtype, Made("joined", None, None, operands=tuple(kept)), symbolic)
+    autocast = all(t.autocast for t in kept)
+    if not autocast and any(t.autocast for t in kept):
+        dtype = None  # they may have one dtype here, and others inside a call
+    joined = Tensor(dtype, Made("joined", None, None, operands=tuple(kept)), symbolic, None, autocast)
     return made_somewhere(joined) if len(kept) > 2 * MAX_OPTIONS else joined
 
 

@@ -198,6 +198,8 @@ def build(m: Machine, layer: Instance, place: Place) -> None:
 
 def read_variable(m: Machine, value: Value) -> Value:
     """An attribute as the program reads it: a layer's own variable comes in the compute dtype inside a `call`."""
+    if isinstance(value, Choice):
+        return choice([read_variable(m, option) for option in value.options])
     if isinstance(value, Tensor) and value.autocast:
         caller = m.caller
         info = info_of(m, caller) if caller is not None else None

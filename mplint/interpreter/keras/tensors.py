@@ -53,6 +53,11 @@ _CASTS: Final = frozenset(
 )  # fmt: skip
 COUNTS: Final = frozenset({"tensorflow.range", "keras.ops.arange", "keras.backend.arange"})
 """Functions that make whole numbers one after the other."""
+_HEAVY: Final = frozenset(
+    {"matmul", "dot", "tensordot", "einsum", "conv", "conv1d", "conv2d", "conv3d", "conv_transpose", "depthwise_conv",
+     "depthwise_conv2d", "separable_conv", "separable_conv2d", "convolution", "conv2d_transpose", "batch_dot", "@"}
+)  # fmt: skip
+"""Products of matrices and convolutions, by their last names: what half precision makes faster."""
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
 _WITH_NUMBERS: Final = TIMES | OVER | {CONSTANT}
@@ -146,10 +151,24 @@ def _note(m: Machine, by: str, made: Made, found: keras_api.Outcome, result: Ten
         result.dtype in HALF
         or any(operand.dtype in HALF for operand in made.operands)
         or isinstance(found, keras_api.Clash)
+        or (is_heavy(made.by) and any(_is_cast_up(operand) for operand in made.operands))
     ):
         raises = isinstance(found, keras_api.Clash)
         given = None if raises else result
         m.record(Computed(made.place, m.context, by, made.arguments, given, made.operands, m.caller))
+
+
+def _is_cast_up(tensor: Tensor) -> bool:
+    """Whether a tensor is a half-precision one, cast to another dtype and moved at most."""
+    made = tensor.made
+    while made.kind == "operation" and len(made.operands) == 1:
+        made = made.operands[0].made
+    return made.kind == "cast" and any(operand.dtype in HALF for operand in made.operands)
+
+
+def is_heavy(path: str) -> bool:
+    """Whether a function or an operator is a product of matrices, or a convolution."""
+    return path.rpartition(".")[2] in _HEAVY
 
 
 def _settle(m: Machine, value: Tensor) -> None:
