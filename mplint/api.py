@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.by_dtype import FitFloat16
 from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.dynamic import ScaleDynamically
+from mplint.codemods.float32 import InFloat32
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
 from mplint.codemods.minimizing import Minimized
@@ -45,6 +47,7 @@ from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.loops import Loops
+from mplint.interpreter.numerics import Numerics, Overflow, Underflow, Unstable
 from mplint.interpreter.outdated import (
     OptimizerUse,
     attributes_of_text,
@@ -62,6 +65,8 @@ from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
+from mplint.keras_api.precision import shown_number
+from mplint.keras_api.stability import Sensitivity
 from mplint.source.file import Syntax
 from mplint.source.silence import Unused
 
@@ -131,9 +136,11 @@ __all__ = [
     "EndFault",
     "Fault",
     "FileRule",
+    "FitFloat16",
     "Float32End",
     "Float32Wrapper",
     "History",
+    "InFloat32",
     "Ineffective",
     "KeepOverflows",
     "Layer",
@@ -144,7 +151,9 @@ __all__ = [
     "NameOfOther",
     "NameOfToday",
     "NamePolicy",
+    "Numerics",
     "OptimizerUse",
+    "Overflow",
     "Place",
     "Policy",
     "PolicyInstead",
@@ -161,6 +170,7 @@ __all__ = [
     "ScaledByKeras2",
     "ScaledByKeras3",
     "Scalers",
+    "Sensitivity",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",
@@ -168,8 +178,10 @@ __all__ = [
     "ShowUnscaled",
     "Syntax",
     "Together",
+    "Underflow",
     "Unscale",
     "UnscaleOnce",
+    "Unstable",
     "Unused",
     "Unwrap",
     "UseUnscaled",
@@ -190,4 +202,5 @@ __all__ = [
     "old_names",
     "optimizer_uses",
     "other_names",
+    "shown_number",
 ]
