@@ -127,7 +127,7 @@ class Float16Underflow(Rule):
         """Epsilons that do not do what they are for."""
         numerics = world.once(Numerics)
         for found in numerics.underflows():
-            rewrite = InFloat32(world, found.guarded.place) if found.is_lost else FitFloat16(world, found)
+            rewrite = InFloat32(world, found.at, found.way) if found.is_lost else FitFloat16(world, found)
             yield Fault(found.at, Severity.WARNING, _says(found), numerics.policy_of(found.event), rewrite)
         for layer, epsilon in numerics.lost_in_layers():
             says = f"its epsilon {shown_number(epsilon)} is 0.0 in float16: zeros become nan; give it dtype='float32'"

@@ -8,15 +8,16 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, statements
+from mplint.codemods import calls, layout, names, statements
 from mplint.codemods.float32 import compute_dtype
 from mplint.codemods.rewrite import Evidence, Rewrite
+from mplint.codemods.wrapping import Wrap, wrapped
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
-from mplint.interpreter.magnitudes import numbers
+from mplint.interpreter.magnitudes import numbers, overflows
 from mplint.interpreter.numerics import Overflow, Underflow
 from mplint.interpreter.trace import Computed
-from mplint.interpreter.values import Symbol, Tensor, Unknown, Value
+from mplint.interpreter.values import Const, Symbol, Tensor, Unknown, Value
 from mplint.interpreter.world import World
 
 _MASK: Final = "3e4"
@@ -36,28 +37,33 @@ class FitFloat16(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """A conditional expression in the place of the number, however that is written."""
-        event = self.fault.event
         if isinstance(self.fault, Overflow) and self.fault.is_cast:
-            return self._inside()
-        node = _argument(self.world, event, self.fault.argument)
-        dtype = self._dtype(node) if node is not None else None
-        if node is None or dtype is None:
-            return None
-        return Fix(f"{self._other} where it is float16", Applicability.SAFE, (self._edit(node, dtype),))
+            return self._inside(self.fault.arguments[0])
+        names = self.fault.arguments if isinstance(self.fault, Overflow) else (self.fault.argument,)
+        edits: list[Edit] = []
+        for name in names:
+            node = _argument(self.world, self.fault.event, name)
+            dtype = self._dtype(node) if node is not None else None
+            if node is None or dtype is None:
+                return None
+            edits.append(self._edit(node, dtype, self._other(dict(self.fault.event.arguments)[name])))
+        return self._fix(edits)
 
-    @property
-    def _other(self) -> str:
-        """The number that float16 holds."""
+    def _fix(self, edits: Sequence[Edit]) -> Fix:
+        return Fix("Take a number that float16 holds where it is float16", Applicability.SAFE, tuple(edits))
+
+    def _other(self, value: Value) -> str:
+        """The number that float16 holds, instead of a value."""
         if isinstance(self.fault, Underflow):
             return _DIVISOR
-        sign = "-" if self.fault.number < 0 else ""
-        return sign + (_BOUND if self.fault.is_bound else _MASK)
+        negative = next(filter(overflows, numbers(value)), self.fault.number) < 0
+        return ("-" if negative else "") + (_BOUND if self.fault.is_bound else _MASK)
 
-    def _edit(self, node: cst.BaseExpression, dtype: str) -> Edit:
+    def _edit(self, node: cst.BaseExpression, dtype: str, other: str) -> Edit:
         source = self.fault.at.source
         half = layout.quoted(source, "float16")
         otherwise = layout.code(source, node)
-        text = f"{self._other} if {dtype} == {half} else {otherwise}"
+        text = f"{other} if {dtype} == {half} else {otherwise}"
         if not isinstance(source.parent(node), (cst.Arg, cst.Assign)) or isinstance(node, (cst.IfExp, cst.Lambda)):
             text = f"({text})"
         return Edit(source.path, source.span(node, parentheses=True), text)
@@ -85,7 +91,7 @@ class FitFloat16(Rewrite):
         """A name for a float16 tensor in the expression `node`, whose dtype is that of the whole."""
         source = self.fault.at.source
         if isinstance(node, cst.Name):
-            return None if statements.is_local(source, node) else node.value
+            return node.value
         if isinstance(node, cst.UnaryOperation):
             return self._name(node.expression)
         if isinstance(node, cst.Subscript):
@@ -105,33 +111,49 @@ class FitFloat16(Rewrite):
 
     # -- a number inside of what it meets
 
-    def _inside(self) -> Fix | None:
-        """The same for a number in the arithmetic that gives what is cast or added, where that is written there."""
+    def _inside(self, name: str) -> Fix | None:
+        """The same for a number in the arithmetic that gives what is cast or added, where that is written there.
+
+        What is cast and comes from elsewhere is bounded before.
+        """
         event = self.fault.event
-        node = _argument(self.world, event, self.fault.argument)
+        node, value = _argument(self.world, event, name), dict(event.arguments)[name]
         dtype = self._target(event)
-        found = list(self._numbers(node, dict(event.arguments)[self.fault.argument])) if node is not None else []
-        if dtype is None or not found:
+        if dtype is None or node is None:
             return None
-        return Fix(
-            f"{self._other} where it is float16", Applicability.SAFE, tuple(self._edit(each, dtype) for each in found)
+        found = list(self._numbers(node, value))
+        if found:
+            return self._fix([self._edit(each, dtype, self._other(Const(self.fault.number))) for each in found])
+        return self._bounded(node, dtype) if isinstance(value, Tensor) else None
+
+    def _bounded(self, node: cst.BaseExpression, dtype: str) -> Fix | None:
+        """What is cast, no lower (or no higher) than float16 reaches."""
+        source, negative = self.fault.at.source, self.fault.number < 0
+        function = "maximum" if negative else "minimum"
+        written = names.written(self.world, source, f"tensorflow.math.{function}") or names.written(
+            self.world, source, f"keras.ops.{function}"
         )
+        if written is None:
+            return None
+        half, infinite = layout.quoted(source, "float16"), layout.quoted(source, "-inf" if negative else "inf")
+        bound = f"{self._other(Const(self.fault.number))} if {dtype} == {half} else float({infinite})"
+        return self._fix(wrapped(source, [Wrap(node, f"{written}(", f", {bound})")]))
 
     def _target(self, event: Computed) -> str | None:
         """How the dtype is written that something is cast to, or of what it is added to."""
         node = event.place.node
         if event.result is None or event.result.made.kind != "cast":
             others = [name for name, value in event.arguments if isinstance(value, Tensor) and value.dtype == "float16"]
-            names = [self._name(_argument(self.world, event, name)) for name in others]
-            return next((f"{name}.dtype" for name in names if name is not None), None)
+            written = [self._name(_argument(self.world, event, name)) for name in others]
+            return next((f"{name}.dtype" for name in written if name is not None), None)
         if not isinstance(node, cst.Call):
             return None
         position = 0 if event.by == "astype" else 1
         asked = calls.argument_at(node, "dtype", position)
         if asked is None or not isinstance(asked.value, (cst.Name, cst.Attribute)):
             return None
-        written = layout.code(self.fault.at.source, asked.value)
-        return written if written.endswith(_DTYPES) else None
+        text = layout.code(self.fault.at.source, asked.value)
+        return text if text.endswith(_DTYPES) else None
 
     def _numbers(self, node: cst.BaseExpression | None, value: Value | Symbol) -> Iterator[cst.BaseExpression]:
         """The expressions in `node` that are numbers which float16 does not hold."""

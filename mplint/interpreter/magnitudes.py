@@ -30,6 +30,9 @@ _MASKS: Final = frozenset(
      "tensorflow.eye", "keras.ops.eye", "tensorflow.ones", "tensorflow.ones_like", "keras.ops.ones",
      "keras.ops.ones_like", "keras.ops.tril", "keras.ops.triu", "keras.ops.tri", "keras.backend.ones_like"}
 )  # fmt: skip
+_ONES: Final = frozenset(
+    {"tensorflow.ones", "tensorflow.ones_like", "keras.ops.ones", "keras.ops.ones_like", "keras.backend.ones_like"}
+)
 _HOLDS: Final = frozenset(
     {"tensorflow.where", "keras.ops.where", "tensorflow.fill", "tensorflow.constant", "keras.ops.full",
      "keras.ops.full_like", "tensorflow.convert_to_tensor", "keras.ops.convert_to_tensor", "tensorflow.cast",
@@ -121,6 +124,11 @@ def _is_bounded(by: str, number: float, bounds: list[float]) -> bool:
     if by in _LOWER:
         return number < 0 and any(not overflows(bound) or bound > 0 for bound in bounds)
     return number > 0 and any(not overflows(bound) or bound < 0 for bound in bounds)
+
+
+def is_one(value: Value) -> bool:
+    """Whether all elements of a tensor are 1."""
+    return isinstance(value, Tensor) and all(way.made.by in _ONES for way in alternatives(value))
 
 
 def is_mask(value: Value, depth: int = 0) -> bool:

@@ -17,6 +17,7 @@ from mplint.interpreter.magnitudes import (
     is_lost,
     is_mask,
     is_negative,
+    is_one,
     is_small,
     is_square,
     numbers,
@@ -43,8 +44,6 @@ _FAR: Final = 16
 """More operations than these are not followed."""
 _LEAST_DIVISOR: Final = 1 / LIMITS["float16"].max
 """What 1 cannot be divided by in float16."""
-_NORMAL: Final = 1e-4
-"""An epsilon that is good for float16."""
 _DEFAULT_EPSILONS: Final = {
     "tensorflow.math.l2_normalize": 1e-12,
     "keras.ops.normalize": 1e-12,
@@ -59,8 +58,8 @@ class Overflow:
     """A number that is infinite in float16."""
 
     event: Computed
-    argument: str
-    """The parameter that is given the number, or what holds it."""
+    arguments: tuple[str, ...]
+    """The parameters that are given such a number, or what holds it."""
     number: float
     is_multiplied: bool
     """Whether it is multiplied with a float16 mask: where that is 0 there is no number left."""
@@ -85,6 +84,8 @@ class Underflow:
     number: float
     guarded: Computed
     """The operation that it should guard."""
+    way: tuple[Place, ...]
+    """The operations from where the epsilon meets float16 to that one."""
     is_lost: bool
     """Whether nothing is left of it; else it is too small to be divided by."""
 
@@ -124,23 +125,19 @@ class Numerics:
         for event in self._events:
             if event.by in ENDS or event.result is None or event.result.dtype != "float16":
                 continue
-            for name, value in event.arguments:
-                number = next(filter(overflows, numbers(value)), None) if name in FILLED else None
-                if number is not None:
-                    times = event.by in TIMES and any(_is_mask16(other) for _, other in event.arguments)
-                    yield Overflow(event, name, number, times, event.by in _BOUNDS, False)
-                    break
-                held = self._held(event, name, value)
-                if held is not None:
-                    yield Overflow(event, name, held, False, False, True)
-                    break
+            given = [(name, value) for name, value in event.arguments if name in FILLED]
+            found = {name: number for name, value in given for number in numbers(value) if overflows(number)}
+            held = {} if found else {name: number for name, value in given if (number := self._held(event, value))}
+            for number in list((found or held).values())[:1]:
+                times = event.by in TIMES and any(_is_mask16(other) for _, other in event.arguments)
+                yield Overflow(event, tuple(found or held), number, times, event.by in _BOUNDS, not found)
 
-    def _held(self, event: Computed, name: str, value: Value) -> float | None:
+    def _held(self, event: Computed, value: Value) -> float | None:
         """A number that a float32 tensor holds which becomes float16 here, or what is not known but for its making."""
         is_cast = event.result is not None and event.result.made.kind == "cast"
         if isinstance(value, Tensor):
             return too_large(value, 1) if is_cast and value.dtype in ("float32", "float64") else None
-        return too_large(value) if event.by in _SUMS and name in FILLED else None
+        return too_large(value) if event.by in _SUMS else None
 
     # -- underflow
 
@@ -152,13 +149,15 @@ class Numerics:
                 given = dict(event.arguments).get("epsilon")
                 known = [default] if given is None else list(numbers(given))
                 if known and is_lost(known[0]):
-                    yield Underflow(event, "epsilon", known[0], event, True)
+                    yield Underflow(event, "epsilon", known[0], event, (), True)
                 continue
             for name, number in self._epsilons(event):
                 lost = is_lost(number) or (number != 1 and in_float16(number) == 1)
-                for guarded, divided in self._guarded(event, number) if lost or abs(number) < _LEAST_DIVISOR else ():
-                    if lost or (divided is not None and self._is_divided(divided, event, number)):
-                        yield Underflow(event, name, number, guarded, lost)
+                if not lost and number >= _LEAST_DIVISOR:
+                    continue
+                for guarded, divided, way in self._guarded(event, number):
+                    if lost or (divided is not None and _overflows(divided, number)):
+                        yield Underflow(event, name, number, guarded, way, lost)
                         break
 
     def _epsilons(self, event: Computed) -> Iterator[tuple[str, float]]:
@@ -176,42 +175,38 @@ class Numerics:
                     if minuend or (event.by in CLIPS and above):
                         yield name, number
 
-    def _guarded(self, event: Computed, number: float) -> Iterator[tuple[Computed, Value | None]]:
-        """The operations that an epsilon should keep from 0; of a division what is divided.
+    def _guarded(self, event: Computed, number: float) -> Iterator[tuple[Computed, Value | None, tuple[Place, ...]]]:
+        """The operations that an epsilon should keep from 0, of a division what is divided, and the way there.
 
         A `number` next to 1 does that for what is subtracted from 1.
         """
         if event.result is None:
             return
         bounded_above = number > 0.5
-        stack: list[tuple[Made, bool, int]] = [(event.result.made, event.by in _DIFFERENCES, 0)]
+        stack: list[tuple[Made, bool, tuple[Place, ...]]]
+        stack = [(event.result.made, event.by in _DIFFERENCES, (event.place,))]
         seen: set[int] = set()
         while stack:
-            made, turned, depth = stack.pop()
-            if id(made) in seen or depth > _FAR:
+            made, turned, way = stack.pop()
+            if id(made) in seen or len(way) > _FAR:
                 continue
             seen.add(id(made))
             for user, name in self._computations.users(made):
                 divided = _divided(user, name)
                 if not bounded_above or turned:
                     if _is_logarithm(user) or user.by in ROOTS or _is_root(user):
-                        yield user, None
+                        yield user, None, way
                     elif divided is not None:
-                        yield user, divided
+                        yield user, divided, way
                         continue
                 if user.result is None:
                     continue
                 if user.by in _DIFFERENCES and name in ("right", "y", "x2") and not turned:
                     first = dict(user.arguments).get("left", dict(user.arguments).get("x"))
                     if first is not None and list(numbers(first)) == [1.0] and bounded_above:
-                        stack.append((user.result.made, True, depth + 1))
+                        stack.append((user.result.made, True, (*way, user.place)))
                 elif user.result.made.kind == "cast" or user.by in _LOWER or passes_on(user.by):
-                    stack.append((user.result.made, turned, depth + 1))
-
-    def _is_divided(self, divided: Value, event: Computed, epsilon: float) -> bool:
-        """Whether what is divided is surely not 0 where the divisor is no more than the epsilon."""
-        known = list(numbers(divided))
-        return bool(known) and abs(known[0]) / epsilon > LIMITS["float16"].max
+                    stack.append((user.result.made, turned, (*way, user.place)))
 
     def lost_in_layers(self) -> Iterator[tuple[LayerMade, float]]:
         """Layers that add an epsilon in their own float16, where that is 0."""
@@ -323,7 +318,7 @@ def _meets_float16(event: Computed) -> bool:
 
 
 def _is_mask16(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype == "float16" and is_mask(value)
+    return isinstance(value, Tensor) and value.dtype == "float16" and is_mask(value) and not is_one(value)
 
 
 def _divided(user: Computed, name: str) -> Value | None:
@@ -333,6 +328,12 @@ def _divided(user: Computed, name: str) -> Value | None:
         return Const(1.0)
     divides = (user.by in OVER or user.by in UNDER) and not user.by.endswith("no_nan")
     return given.get("left", given.get("x", given.get("x1"))) if divides and name in ("right", "y", "x2") else None
+
+
+def _overflows(divided: Value, epsilon: float) -> bool:
+    """Whether a number is divided, and too large to be divided by an epsilon."""
+    known = list(numbers(divided))
+    return bool(known) and abs(known[0]) / epsilon > LIMITS["float16"].max
 
 
 def _is_logarithm(user: Computed) -> bool:
