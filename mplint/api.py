@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mplint.codemods.by_dtype import FitFloat16
 from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.feeding import KeepFloat32
+from mplint.codemods.float32 import InFloat32
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
 from mplint.codemods.heads import Float32End
 from mplint.codemods.integers import KeepIntegers
@@ -56,14 +58,24 @@ from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.integers import Integers, Rounded
 from mplint.interpreter.loops import Loops
 from mplint.interpreter.mismatches import Mismatch, mismatches
+from mplint.interpreter.numerics import Numerics, Overflow, Underflow, Unstable
 from mplint.interpreter.other_generation import OptimizerUse, OtherGeneration
-from mplint.interpreter.outdated import Outdated
+from mplint.interpreter.outdated import (
+    OptimizerUse,
+    Outdated,
+    old_arguments,
+    old_names,
+    optimizer_uses,
+    other_names,
+)
 from mplint.interpreter.preprocessing import half_preprocessing
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.sizes import Sizes
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
 from mplint.keras_api import nearest_policy
+from mplint.keras_api.precision import shown_number
+from mplint.keras_api.stability import Sensitivity
 from mplint.source.file import Syntax
 from mplint.source.silence import Unused
 
@@ -143,11 +155,13 @@ __all__ = [
     "Fault",
     "Feeding",
     "FileRule",
+    "FitFloat16",
     "Float32End",
     "Float32Preprocessing",
     "Float32Wrapper",
     "GraphRewriting",
     "History",
+    "InFloat32",
     "Ineffective",
     "Integers",
     "KeepFloat32",
@@ -164,9 +178,11 @@ __all__ = [
     "NameOfOther",
     "NameOfToday",
     "NamePolicy",
+    "Numerics",
     "OptimizerUse",
     "OtherGeneration",
     "Outdated",
+    "Overflow",
     "Place",
     "Policy",
     "PolicyInstead",
@@ -185,6 +201,7 @@ __all__ = [
     "ScaledByKeras2",
     "ScaledByKeras3",
     "Scalers",
+    "Sensitivity",
     "SetAgain",
     "SetEarlier",
     "SetElsewhere",
@@ -193,8 +210,10 @@ __all__ = [
     "Sizes",
     "Syntax",
     "Together",
+    "Underflow",
     "Unscale",
     "UnscaleOnce",
+    "Unstable",
     "Unused",
     "Unwrap",
     "UseUnscaled",
@@ -209,4 +228,9 @@ __all__ = [
     "in_vain",
     "mismatches",
     "nearest_policy",
+    "old_arguments",
+    "old_names",
+    "optimizer_uses",
+    "other_names",
+    "shown_number",
 ]

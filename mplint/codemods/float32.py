@@ -18,18 +18,21 @@ from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.wrapping import Wrap, wrapped
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
+from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.trace import Computed
-from mplint.interpreter.values import HALF, Class, Place, Tensor, Value
+from mplint.interpreter.values import HALF, Class, Place, Tensor, Value, alternatives
 from mplint.interpreter.world import World
-from mplint.keras_api.stability import HEAVY, INVERSES, ROOTS, SENSITIVE, Sensitivity
+from mplint.keras_api.stability import HEAVY, INVERSES, ROOTS, SENSITIVE, Sensitivity, sensitivity
 from mplint.source.file import SourceFile
+from mplint.source.walk import walk
 
-_SETTLED: Final = frozenset(
-    {"tensorflow.math.l2_normalize", "keras.ops.normalize", "keras.backend.l2_normalize"}
-    | {path for path, kind in SENSITIVE.items() if kind is Sensitivity.SOFTMAX}
-)
+_SETTLED: Final = frozenset({"tensorflow.math.l2_normalize", "keras.ops.normalize", "keras.backend.l2_normalize"})
 """Sensitive functions whose results are of the size of 1."""
-_UNSETTLED: Final = frozenset(path for path in SENSITIVE if path not in _SETTLED)
+_OPEN: Final = frozenset(
+    {Sensitivity.SPREAD, Sensitivity.NORM, Sensitivity.SQUARE, Sensitivity.SUM, Sensitivity.EXPONENTIAL,
+     Sensitivity.POWER}
+)  # fmt: skip
+_UNSETTLED: Final = frozenset(path for path, kind in SENSITIVE.items() if kind in _OPEN and path not in _SETTLED)
 _ARITHMETIC: Final = frozenset({"operator.+", "operator.-", "operator.*", "operator./", "operator.r*", "operator.r/"})
 
 
@@ -39,10 +42,14 @@ class _Unwritable(Exception):
 
 @dataclass(frozen=True)
 class InFloat32(Rewrite):
-    """Compute the operation at `at` in float32, and cast what comes of it back."""
+    """Compute the operation at `at` in float32, and cast what comes of it back.
+
+    What the operations at the places in `through` give is not cast back: float16 does not hold it.
+    """
 
     world: World
     at: Place
+    through: tuple[Place, ...] = ()
     what: str = "Compute it in float32, and cast the result back"
 
     def plan(self, evidence: Evidence) -> Fix | None:
@@ -50,7 +57,8 @@ class InFloat32(Rewrite):
         node = self.at.node
         if not isinstance(node, (cst.BinaryOperation, cst.Call)):
             return None
-        island = _Island(self.world, evidence, self.at.source, statements.scope(self.at.source, node))
+        through = frozenset(place.node for place in self.through)
+        island = _Island(self.world, evidence, self.at.source, statements.scope(self.at.source, node), through)
         try:
             edits = island.edits(node)
         except _Unwritable:
@@ -61,13 +69,21 @@ class InFloat32(Rewrite):
 class _Island:
     """What is computed in float32 in one function."""
 
-    def __init__(self, world: World, evidence: Evidence, source: SourceFile, scope: statements.Scope) -> None:
+    def __init__(
+        self,
+        world: World,
+        evidence: Evidence,
+        source: SourceFile,
+        scope: statements.Scope,
+        through: frozenset[cst.CSTNode],
+    ) -> None:
         self._world = world
         self._evidence = evidence
         self._source = source
         self._scope = scope
-        self._wide: set[str] = set()
-        """The names that stay float32."""
+        self._through = through
+        self._wide: set[cst.Name] = set()
+        """Where names that stay float32 are read."""
         self._tops: dict[cst.BaseExpression, bool] = {}
         """The outermost expressions that are computed in float32, and whether a name for one stays float32."""
         self._loose: list[cst.Name] = []
@@ -76,17 +92,19 @@ class _Island:
     def edits(self, seed: cst.BaseExpression) -> list[Edit]:
         """The casts that compute `seed`, and what depends on it, in float32."""
         self._spread(seed)
-        leaves = {top: list(self._leaves(top)) for top in self._tops}
+        inner: set[cst.BaseExpression] = set()
+        leaves = {top: list(self._leaves(top, inner)) for top in self._tops}
+        leaves = {top: found for top, found in leaves.items() if top not in inner}
         written = self._function(seed)
         if written is None:
             raise _Unwritable
         cast, float32 = written
-        wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for inner in leaves.values() for leaf in inner]
-        every = [leaf for inner in leaves.values() for leaf in inner]
-        for top, stays in self._tops.items():
-            if not stays:
-                wraps.append(Wrap(top, f"{cast}(", f", {self._dtype([*leaves[top], *every], top)})"))
-        wraps += [Wrap(name, f"{cast}(", f", {self._dtype(every, seed)})") for name in self._loose]
+        every = [leaf for found in leaves.values() for leaf in found]
+        wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for leaf in every]
+        for top, found in leaves.items():
+            if not self._tops[top]:
+                wraps.append(Wrap(top, f"{cast}(", f", {self._dtype(top, found, every)})"))
+        wraps += [Wrap(name, f"{cast}(", f", {self._dtype(seed, (), every)})") for name in self._loose]
         return wrapped(self._source, wraps)
 
     # -- which expressions
@@ -97,11 +115,14 @@ class _Island:
             top = self._top(left.pop())
             if top in self._tops:
                 continue
-            names = self._kept(top)
-            self._tops[top] = bool(names)
-            for name in names:
-                self._wide.add(name)
-                for read in statements.loads(self._source, self._scope, name):
+            kept = self._kept(top)
+            if not kept and self._may_not_fit(top):
+                raise _Unwritable
+            self._tops[top] = bool(kept)
+            for read in [read for reads in kept.values() for read in reads]:
+                self._wide.add(read)
+            for reads in kept.values():
+                for read in reads:
                     user = self._user(read)
                     if user is None:
                         self._loose.append(read)
@@ -109,11 +130,18 @@ class _Island:
                         left.append(user)
 
     def _top(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """The outermost operation that depends on `node` in the same expression."""
+        """The outermost operation in the same expression that computes with what is not of the size of the data."""
         user = self._user(node)
-        while user is not None:
+        while user is not None and self._is_unsettled(node):
             node, user = user, self._user(user)
         return node
+
+    def _may_not_fit(self, top: cst.BaseExpression) -> bool:
+        """Whether casting the result of an operation back is likely to lose what float32 is good for."""
+        kinds = {sensitivity(event.by) for event in self._events(top)}
+        if top in self._through:
+            return True
+        return bool(kinds & {Sensitivity.EXPONENTIAL, Sensitivity.SQUARE}) and self._is_unsettled(top)
 
     def _user(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """The operation that takes `node` for an operand, where it can be computed in float32."""
@@ -140,47 +168,75 @@ class _Island:
             for event in events
         )
 
-    def _kept(self, top: cst.BaseExpression) -> tuple[str, ...]:
-        """The names for what is not of the size of the data yet, where an assignment gives them and nothing else."""
+    def _kept(self, top: cst.BaseExpression) -> dict[str, list[cst.Name]]:
+        """The names for what is not of the size of the data yet, and where they are read, if that is all known."""
         statement = self._source.parent(top)
-        target = statements.target(statement) if isinstance(statement, cst.Assign) else None
+        if not isinstance(statement, cst.Assign) or not self._is_unsettled(top):
+            return {}
+        target = statements.target(statement)
         elements = target.elements if isinstance(target, cst.Tuple) else ()
         bound = [element.value for element in elements] if elements else [target]
-        names = tuple(node.value for node in bound if isinstance(node, cst.Name))
-        if not names or len(names) < len(bound) or not self._is_unsettled(top):
-            return ()
-        return names if all(map(self._is_bound_once, names)) else ()
+        names = [node.value for node in bound if isinstance(node, cst.Name)]
+        found = {name: self._reads(name, statement) for name in names}
+        if len(found) < len(bound):
+            return {}
+        return {name: reads for name, reads in found.items() if reads is not None} if None not in found.values() else {}
 
-    def _is_bound_once(self, name: str) -> bool:
-        """Whether a local name is bound at one place, and read in the same function alone."""
-        if isinstance(self._scope, cst.Module):
-            return False
-        reads = statements.loads(self._source, self._scope, name)
-        return len(statements.stores(self._source, self._scope, name)) == 1 and all(
-            statements.scope(self._source, read) is self._scope and not statements.is_local(self._source, read)
-            for read in reads
-        )
+    def _reads(self, name: str, statement: cst.Assign) -> list[cst.Name] | None:
+        """Where a local name is read that the statement binds; None where it may have come from elsewhere, too."""
+        source, here = self._source, self._scope
+        reads, stores = statements.loads(source, here, name), statements.stores(source, here, name)
+        named = (*reads, *stores)
+        local = all(statements.scope(source, each) is here and not statements.is_local(source, each) for each in named)
+        if isinstance(here, cst.Module) or not local:
+            return None
+        if len(stores) == 1:
+            return reads
+        block = statements.block(source, statement)
+        in_block = [node for node in named if not _is_param(source, node)]
+        if block is None or any(self._block(node) is not block[0] for node in in_block):
+            return None
+        start = source.span(statement).end
+        later = [source.span(statements.around(source, node) or node).end for node in stores]
+        end = min((each for each in later if each > start), default=len(source.text))
+        return [read for read in reads if start < source.span(read).start < end]
+
+    def _block(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The block of statements in which a name stands in a simple one."""
+        statement = statements.around(self._source, node)
+        found = statements.block(self._source, statement) if statement is not None else None
+        return found[0] if found is not None else None
 
     def _is_unsettled(self, node: cst.BaseExpression) -> bool:
         """Whether an operation gives a statistic, or what is computed from statistics alone."""
-        paths = {event.by for event in self._events(node)}
-        if paths <= ROOTS | INVERSES | _UNSETTLED:
+        events = self._events(node)
+        paths = {event.by for event in events}
+        if node in self._through:
             return True
+        if not paths or paths <= ROOTS | INVERSES | _UNSETTLED:
+            return bool(paths)
+        if all(sensitivity(path) is Sensitivity.MEAN for path in paths):
+            given = [way.made for event in events for value in _tensors(event) for way in alternatives(value)]
+            return any(is_square(made) is not None for made in given) or any(
+                self._is_wide(operand) for operand, _ in self._operands(node)
+            )
         if not paths <= _ARITHMETIC or not isinstance(node, cst.BinaryOperation):
             return False
         operands = [side for side in (node.left, node.right) if self._is_half(side, node)]
+        if isinstance(node.operator, cst.Divide) and node.left in operands:
+            return False
         return all(self._is_wide(side) or self._is_unsettled(side) for side in operands)
 
     def _is_wide(self, node: cst.BaseExpression) -> bool:
         """Whether an expression is a name that stays float32, or a part of one."""
         while isinstance(node, cst.Subscript):
             node = node.value
-        return isinstance(node, cst.Name) and node.value in self._wide
+        return isinstance(node, cst.Name) and node in self._wide
 
     # -- what they are made from
 
-    def _leaves(self, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
-        """The half-precision operands of an operation that are not computed in float32 with it."""
+    def _leaves(self, node: cst.BaseExpression, inner: set[cst.BaseExpression]) -> Iterator[cst.BaseExpression]:
+        """The half-precision operands of an operation that are not computed in float32 with it, as `inner` ones are."""
         for operand, values in self._operands(node):
             if any(not isinstance(value, Tensor) for value in values):
                 raise _Unwritable
@@ -188,10 +244,24 @@ class _Island:
                 operand = operand.expression
             if self._is_wide(operand):
                 continue
-            if self._is_movable(operand):
-                yield from self._leaves(operand)
+            if self._is_movable(operand) and self._matters(operand):
+                inner.add(operand)
+                yield from self._leaves(operand, inner)
             else:
                 yield operand
+
+    def _matters(self, node: cst.BaseExpression) -> bool:
+        """Whether it makes a difference that `node` is computed in float32, too, and not cast when it is there."""
+        for each in walk(node):
+            if each in self._wide or each in self._through:
+                return True
+            if not isinstance(each, (cst.BinaryOperation, cst.Call)):
+                continue
+            for event in self._events(each):
+                squares = event.result is not None and is_square(event.result.made) is not None
+                if squares or sensitivity(event.by) in _OPEN:
+                    return True
+        return False
 
     def _operands(self, node: cst.BaseExpression) -> Iterator[tuple[cst.BaseExpression, list[Value]]]:
         """Those operands of an operation, as they are written, that are of half precision; and what they are."""
@@ -242,15 +312,38 @@ class _Island:
         )
         return casts.function(self._world, self._source, len(running) > 1, symbolic)
 
-    def _dtype(self, leaves: Sequence[cst.BaseExpression], at: cst.BaseExpression) -> str:
-        """How the dtype of the half-precision tensors is written."""
-        for leaf in leaves:
-            if isinstance(leaf, cst.Name) and not statements.is_local(self._source, leaf):
-                return f"{leaf.value}.dtype"
+    def _dtype(
+        self, at: cst.BaseExpression, own: Sequence[cst.BaseExpression], others: Sequence[cst.BaseExpression]
+    ) -> str:
+        """How the dtype of the half-precision tensors is written: of those in the same expression, or of others."""
+        for leaf in (*own, *others):
+            name = self._name(leaf)
+            if name is not None and (leaf in own or not statements.is_local(self._source, name)):
+                return f"{name.value}.dtype"
         receiver = compute_dtype(self._scope, self._events(at))
         if receiver is None:
             raise _Unwritable
         return receiver
+
+    def _name(self, node: cst.BaseExpression) -> cst.Name | None:
+        """A name for a half-precision tensor in an expression, whose dtype is that of the whole."""
+        if isinstance(node, cst.Name):
+            return node
+        if isinstance(node, cst.Subscript):
+            return self._name(node.value)
+        if isinstance(node, cst.UnaryOperation):
+            return self._name(node.expression)
+        if not self._is_movable(node):
+            return None
+        return next((found for operand, _ in self._operands(node) if (found := self._name(operand)) is not None), None)
+
+
+def _tensors(event: Computed) -> Iterator[Tensor]:
+    return (value for _, value in event.arguments if isinstance(value, Tensor))
+
+
+def _is_param(source: SourceFile, node: cst.Name) -> bool:
+    return isinstance(source.parent(node), cst.Param)
 
 
 def compute_dtype(scope: statements.Scope, events: Sequence[Computed]) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 
 import libcst as cst
 
@@ -22,8 +21,12 @@ class Wrap:
 
 
 def wrapped(source: SourceFile, wraps: Iterable[Wrap]) -> list[Edit]:
-    """The edits, one for each place; parentheses around an expression become those of the call."""
+    """The edits, one for each outermost expression; parentheses around an expression become those of the call.
+
+    Each replaces the whole expression, so that no other edit is made inside of it.
+    """
     marks: list[tuple[int, bool, int, str]] = []
+    wholes: list[Span] = []
     for wrap in wraps:
         outer, inner = source.span(wrap.node, parentheses=True), source.span(wrap.node)
         before, after, end = wrap.before, wrap.after, outer.end
@@ -31,7 +34,21 @@ def wrapped(source: SourceFile, wraps: Iterable[Wrap]) -> list[Edit]:
             before, after, end = before[:-1], after[:-1], inner.end
         marks.append((outer.start, True, -end, before))  # the outermost one begins first
         marks.append((end, False, -outer.start, after))  # and ends last
+        wholes.append(outer)
+    marks.sort()
     edits: list[Edit] = []
-    for offset, group in groupby(sorted(marks), key=lambda mark: mark[0]):
-        edits.append(Edit(source.path, Span(offset, offset), "".join(mark[3] for mark in group)))
+    for whole in _outermost(wholes):
+        text, at = "", whole.start
+        for offset, _, _, content in marks:
+            if whole.start <= offset <= whole.end:
+                text, at = text + source.text[at:offset] + content, offset
+        edits.append(Edit(source.path, whole, text + source.text[at : whole.end]))
     return edits
+
+
+def _outermost(spans: Iterable[Span]) -> list[Span]:
+    found: list[Span] = []
+    for span in sorted(set(spans), key=lambda span: (span.start, -span.end)):
+        if not found or span.start >= found[-1].end:
+            found.append(span)
+    return found

@@ -35,6 +35,7 @@ from mplint.interpreter.values import (
     StaticMethod,
     Symbol,
     Tensor,
+    Unknown,
     Value,
 )
 from mplint.interpreter.worlds import Entry, Exploration, Run, new_machine, run_entry
@@ -200,8 +201,10 @@ class _Roots:
             made = self._objects[owner]
             if made is not None:
                 here = replace(here, start=made.machine)
-        if node.name.value != "__init__":  # an object of the class is all that there is to see
-            for _ in run_entry(self._program, self._found, here, self._root(owner, node, made)):
+        if node.name.value == "__init__":  # an object of the class is all that there is to see
+            return
+        for given in (False, True) if node.name.value == "call" and _may_be_given(node) else (False,):
+            for _ in run_entry(self._program, self._found, here, self._root(owner, node, made, given)):
                 pass
 
     def _construct(self, here: Entry, owner: cst.ClassDef) -> _Made | None:
@@ -253,7 +256,7 @@ class _Roots:
     def _place(self, node: cst.CSTNode) -> Place:
         return self._program.place(self._program.source(self._path), node)
 
-    def _root(self, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None) -> Run:
+    def _root(self, owner: cst.ClassDef | None, node: cst.FunctionDef, made: _Made | None, given: bool) -> Run:
         def run(m: Machine) -> None:
             frame = modules.load(m, self._path)
             # what is tried is another run of a program: what this one has set meanwhile is not set there
@@ -271,7 +274,7 @@ class _Roots:
             elif isinstance(held, Function):
                 instance = made.value if made is not None else self._object(m, owner)
                 if isinstance(instance, Instance):
-                    _method(m, instance, held, place, self._flags(held))
+                    _method(m, instance, held, place, self._flags(held), given)
 
         return run
 
@@ -296,10 +299,26 @@ def own_policies(program: Program, entry: Entry) -> tuple[Policy, ...]:
     return machine.policies
 
 
-def _method(m: Machine, instance: Instance, held: Function, place: Place, arguments: Arguments) -> None:
-    """Run a method on an object: `call` of a layer through the layer, so that its input is cast."""
+def _may_be_given(call: cst.FunctionDef) -> bool:
+    """Whether a caller of a layer may pass more than a caller has to: a mask."""
+    return any(map(_is_optional, call.params.params[2:]))
+
+
+def _is_optional(parameter: cst.Param) -> bool:
+    default = parameter.default
+    return isinstance(default, cst.Name) and default.value == "None" and parameter.name.value != "training"
+
+
+def _method(m: Machine, instance: Instance, held: Function, place: Place, arguments: Arguments, given: bool) -> None:
+    """Run a method on an object: `call` of a layer through the layer, so that its input is cast.
+
+    With all that it may be `given`, or no more than it must.
+    """
     if held.code.name == "call" and keras_base_of(m, instance) is not None:
         unseen = Tensor(None, Made("argument", place, m.context), False)
-        m.call(instance, Arguments((unseen,)), place)
+        optional = held.code.node.params.params[2:] if given and isinstance(held.code.node, cst.FunctionDef) else ()
+        names = [parameter.name.value for parameter in optional if _is_optional(parameter)]
+        keywords = tuple((name, Unknown(Symbol("parameter", held.code.qualname, name))) for name in names)
+        m.call(instance, Arguments((unseen,), keywords), place)
     else:
         m.call(Bound(instance, held), arguments, place)

@@ -41,3 +41,12 @@ def in_float16(number: float) -> float:
     except (OverflowError, struct.error):
         return math.copysign(math.inf, number)
     return found
+
+
+def shown_number(number: float) -> str:
+    """A number as people write it: `-1e9`."""
+    digits, exponent, power = f"{number:.8g}".partition("e")
+    if not exponent and abs(number) < LIMITS["float16"].max:
+        return digits
+    digits, exponent, power = f"{number:.3e}".partition("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{int(power)}"

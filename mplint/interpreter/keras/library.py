@@ -43,6 +43,7 @@ from mplint.interpreter.keras import (
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
+from mplint.interpreter.state import GLOBAL
 from mplint.interpreter.trace import Applied, Kept, Opened, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
@@ -228,6 +229,21 @@ def _input(m: Machine, arguments: Arguments, place: Place) -> Value:
     return tensor
 
 
+_EPSILON: Final = (GLOBAL, "epsilon")
+
+
+def _epsilon(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`keras.backend.epsilon()`."""
+    held = m.state.get(_EPSILON)
+    return held if isinstance(held, Value) else Const(1e-7)
+
+
+def _set_epsilon(m: Machine, arguments: Arguments, place: Place) -> Value:
+    value = arguments.args[0] if arguments.args else arguments.get("value")
+    m.state.set(_EPSILON, value or UNKNOWN)
+    return NONE
+
+
 def _absolute(m: Machine, arguments: Arguments, place: Place) -> Value:
     match arguments.args:
         case (Tensor() as value,):
@@ -314,6 +330,8 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     control.FIRST_RESULT: control.first_result,
     "keras.Input": _input,
     "keras.backend.floatx": lambda m, arguments, place: policies.floatx(m),
+    "keras.backend.epsilon": _epsilon,
+    "keras.backend.set_epsilon": _set_epsilon,
     "keras.models.clone_model": surgery.clone,
     "keras.activations.get": _activation,
     "keras.optimizers.get": optimizers.get,

@@ -1,0 +1,301 @@
+"""How large the elements of a tensor may be, and how small: what its making tells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from mplint.interpreter import scalars
+from mplint.interpreter.values import Array, Choice, Const, Made, Symbol, Tensor, Unknown, Value, alternatives
+from mplint.keras_api import carries, joins
+from mplint.keras_api.arithmetic import TIMES
+from mplint.keras_api.precision import in_float16
+from mplint.keras_api.stability import SATURATING, Sensitivity, sensitivity
+
+_FAR: Final = 12
+"""More operations than these are not followed back."""
+FILLED: Final = frozenset(
+    {"left", "right", "x", "y", "x1", "x2", "value", "fill_value", "constant_values", "on_value", "off_value",
+     "clip_value_min", "clip_value_max", "x_min", "x_max", "min_value", "max_value", "min", "max"}
+)  # fmt: skip
+"""Parameters whose arguments become elements of the result, or meet them."""
+_SUMS: Final = frozenset(
+    {"operator.+", "operator.-", "tensorflow.math.add", "tensorflow.math.subtract", "keras.ops.add",
+     "keras.ops.subtract"}
+)  # fmt: skip
+_MASKS: Final = frozenset(
+    {"tensorflow.one_hot", "keras.ops.one_hot", "tensorflow.sequence_mask", "tensorflow.linalg.band_part",
+     "tensorflow.eye", "keras.ops.eye", "tensorflow.ones", "tensorflow.ones_like", "keras.ops.ones",
+     "keras.ops.ones_like", "keras.ops.tril", "keras.ops.triu", "keras.ops.tri", "keras.backend.ones_like"}
+)  # fmt: skip
+_ONES: Final = frozenset(
+    {"tensorflow.ones", "tensorflow.ones_like", "keras.ops.ones", "keras.ops.ones_like", "keras.backend.ones_like"}
+)
+_HOLDS: Final = frozenset(
+    {"tensorflow.where", "keras.ops.where", "tensorflow.fill", "tensorflow.constant", "keras.ops.full",
+     "keras.ops.full_like", "tensorflow.convert_to_tensor", "keras.ops.convert_to_tensor", "tensorflow.cast",
+     "keras.ops.cast", "keras.backend.cast", "tensorflow.pad", "keras.ops.pad", "keras.backend.constant"}
+)  # fmt: skip
+_UPPER: Final = frozenset({"tensorflow.math.minimum", "keras.ops.minimum", "keras.backend.minimum"})
+_LOWER: Final = frozenset({"tensorflow.math.maximum", "keras.ops.maximum", "keras.backend.maximum"})
+CLIPS: Final = frozenset({"tensorflow.clip_by_value", "keras.ops.clip", "keras.backend.clip"})
+_MOVES: Final = frozenset({"operator.Minus", "operator.Plus", "part", "autocast"})
+
+
+@lru_cache(maxsize=4096)
+def passes_on(by: str) -> bool:
+    """Whether a function gives elements of its operands, chosen by place."""
+    if by.startswith("operator.") or "." not in by:
+        return False
+    return carries(by) or any(joins(by, generation) for generation in "23")
+
+
+def numbers(value: Value) -> Iterator[float]:
+    """The numbers that a value is one of, as far as they are known; of an array, what it is filled with."""
+    for option in value.options if isinstance(value, Choice) else (value,):
+        found = scalars.number(option)
+        if found is not None:
+            yield found
+
+
+def overflows(number: float) -> bool:
+    """Whether a finite number is infinite in float16."""
+    return math.isfinite(number) and math.isinf(in_float16(number))
+
+
+def is_lost(number: float) -> bool:
+    """Whether a number is 0 in float16, though it is not 0."""
+    return number != 0 and in_float16(number) == 0
+
+
+def too_large(value: Value, depth: int = 0) -> float | None:
+    """An element of a tensor that does not fit float16: a constant that it holds as it is, or times a mask."""
+    if isinstance(value, Unknown):
+        return _in_symbol(value.symbol) if value.symbol is not None else None
+    if depth > _FAR or not isinstance(value, Tensor):
+        return next(filter(overflows, numbers(value)), None) if depth else None
+    for way in alternatives(value):
+        found = _in_made(way.made, depth)
+        if found is not None:
+            return found
+    return None
+
+
+def _in_symbol(symbol: Symbol) -> float | None:
+    """The same of what is not known, but for the arithmetic that gave it."""
+    kind, *parts = symbol.parts
+    inner = [part for part in parts if isinstance(part, Symbol)]
+    if kind == "Multiply":
+        constants = [number for part in parts if isinstance(part, Const) for number in numbers(part)]
+        return next(filter(overflows, constants), None)
+    if kind in ("Add", "Subtract", "Minus", "item"):
+        return next((found for part in inner if (found := _in_symbol(part)) is not None), None)
+    return None
+
+
+def _in_made(made: Made, depth: int) -> float | None:
+    given = dict(made.arguments)
+    by = made.by
+    if by in CLIPS or by in SATURATING:
+        return None
+    if by in TIMES:
+        for factor, other in ((made.arguments), (made.arguments[::-1])) if len(made.arguments) == 2 else ():
+            constant = next(filter(overflows, numbers(factor[1])), None)
+            if constant is not None and is_mask(other[1]):
+                return constant
+        return None
+    if by in _LOWER | _UPPER:
+        bounds = [number for value in given.values() for number in numbers(value)]
+        found = [number for value in given.values() if (number := too_large(value, depth + 1)) is not None]
+        return next((number for number in found if not _is_bounded(by, number, bounds)), None)
+    if by in _HOLDS or by in _SUMS or made.kind == "cast":
+        held = [value for name, value in given.items() if name in FILLED] or list(made.operands)
+    elif by in _MOVES or passes_on(by):
+        held = list(made.operands)
+    else:
+        return None
+    return next((number for value in held if (number := too_large(value, depth + 1)) is not None), None)
+
+
+def _is_bounded(by: str, number: float, bounds: list[float]) -> bool:
+    """Whether `maximum` or `minimum` keeps a number that is too large out of its result."""
+    if by in _LOWER:
+        return number < 0 and any(not overflows(bound) or bound > 0 for bound in bounds)
+    return number > 0 and any(not overflows(bound) or bound < 0 for bound in bounds)
+
+
+def is_one(value: Value) -> bool:
+    """Whether all elements of a tensor are 1."""
+    return isinstance(value, Tensor) and all(way.made.by in _ONES for way in alternatives(value))
+
+
+def is_mask(value: Value, depth: int = 0) -> bool:
+    """Whether the elements of a tensor are 0 and 1, as far as its making tells; what comes from outside may be so."""
+    if isinstance(value, Array):
+        return True
+    if depth > _FAR or not isinstance(value, Tensor):
+        return False
+    return all(_is_mask(way, depth) for way in alternatives(value))
+
+
+def _is_mask(tensor: Tensor, depth: int) -> bool:
+    made = tensor.made
+    if tensor.dtype == "bool" or made.by in _MASKS or made.kind in ("argument", "input"):
+        return True
+    if made.by in _SUMS:
+        known = [number for _, value in made.arguments for number in numbers(value)]
+        return known in ([1.0], [-1.0]) and all(is_mask(operand, depth + 1) for operand in made.operands)
+    if made.kind == "cast" or made.by in _MOVES or passes_on(made.by) or made.by in TIMES:
+        return bool(made.operands) and all(is_mask(operand, depth + 1) for operand in made.operands)
+    return False
+
+
+def is_small(value: Value, depth: int = 0) -> bool:
+    """Whether the elements of a tensor certainly lie in about [-16, 16]."""
+    if not isinstance(value, Tensor):
+        known = list(numbers(value))
+        return bool(known) and all(abs(number) <= 16 for number in known)
+    return depth <= _FAR and all(_is_small(way, depth) for way in alternatives(value))
+
+
+def _is_small(tensor: Tensor, depth: int) -> bool:
+    made = tensor.made
+    if tensor.dtype == "bool" or made.by in SATURATING or made.by in _MASKS:
+        return True
+    if sensitivity(made.by) is Sensitivity.SOFTMAX or made.by in _UNITS or tensor.softmax is not None:
+        return True
+    if made.kind == "layer":
+        return made.by in _NORMALIZING
+    if made.by in CLIPS:
+        known = [number for name, value in made.arguments if name in FILLED for number in numbers(value)]
+        return len(known) >= 2 and all(abs(number) <= 16 for number in known)
+    if made.by in TIMES or made.by in _SUMS:
+        return all(is_small(value, depth + 1) for _, value in made.arguments)
+    if made.kind == "cast" or made.by in _MOVES or passes_on(made.by):
+        return bool(made.operands) and all(is_small(operand, depth + 1) for operand in made.operands)
+    return False
+
+
+_UNITS: Final = frozenset({"tensorflow.math.l2_normalize", "keras.ops.normalize", "keras.backend.l2_normalize"})
+_NORMALIZING: Final = frozenset(
+    {f"keras.layers.{name}" for name in
+     ("LayerNormalization", "BatchNormalization", "GroupNormalization", "RMSNormalization", "UnitNormalization",
+      "Softmax", "Normalization")}
+)  # fmt: skip
+
+
+def is_negative(value: Value, depth: int = 0) -> bool:
+    """Whether no element of a tensor is certainly larger than 0: `-square(x)`, `x - max(x)`."""
+    if not isinstance(value, Tensor):
+        known = list(numbers(value))
+        return bool(known) and all(number <= 0 for number in known)
+    return depth <= _FAR and all(_is_negative(way.made, depth) for way in alternatives(value))
+
+
+def _is_negative(made: Made, depth: int) -> bool:
+    given = [value for _, value in made.arguments]
+    if made.by == "operator.Minus":
+        return all(is_positive(value, depth + 1) for value in given)
+    if made.by in TIMES or made.by in _QUOTIENTS:
+        if len(given) != 2:
+            return False
+        one, other = given
+        return (is_negative(one, depth + 1) and is_positive(other, depth + 1)) or (
+            is_positive(one, depth + 1) and is_negative(other, depth + 1)
+        )
+    if made.by in _DIFFERENCES and len(given) == 2:
+        one, other = given
+        return _is_maximum_of(other, one) or (is_negative(one, depth + 1) and is_positive(other, depth + 1))
+    if made.by in ("operator.+", "tensorflow.math.add", "keras.ops.add"):
+        return all(is_negative(value, depth + 1) for value in given)
+    if made.by in _LOGS:
+        return all(is_small(operand, depth + 1) and is_positive(operand, depth + 1) for operand in made.operands)
+    if made.by in _UPPER:
+        return any(is_negative(value, depth + 1) for value in given)
+    if made.kind == "cast" or made.by in _MOVES or passes_on(made.by) or sensitivity(made.by) in _MEANS:
+        return bool(made.operands) and all(is_negative(operand, depth + 1) for operand in made.operands)
+    return False
+
+
+_QUOTIENTS: Final = frozenset({"operator./", "operator.r/", "tensorflow.math.divide", "tensorflow.math.truediv",
+                               "keras.ops.divide", "keras.ops.true_divide"})  # fmt: skip
+_DIFFERENCES: Final = frozenset({"operator.-", "tensorflow.math.subtract", "keras.ops.subtract"})
+_LOGS: Final = frozenset({"tensorflow.math.log_sigmoid", "tensorflow.nn.log_softmax", "keras.ops.log_softmax"})
+_MAXIMA: Final = frozenset({"tensorflow.math.reduce_max", "keras.ops.max", "keras.ops.amax", "keras.backend.max",
+                            "tensorflow.math.reduce_logsumexp", "keras.ops.logsumexp"})  # fmt: skip
+_POSITIVE: Final = frozenset(
+    {f"tensorflow.math.{name}" for name in
+     ("abs", "square", "squared_difference", "exp", "sigmoid", "softplus", "sqrt", "reduce_variance", "reduce_std",
+      "reduce_euclidean_norm")}
+    | {f"keras.ops.{name}" for name in
+       ("abs", "absolute", "square", "exp", "sigmoid", "softplus", "relu", "sqrt", "softmax", "var", "std", "norm")}
+    | {f"keras.backend.{name}" for name in
+       ("abs", "square", "exp", "sigmoid", "softplus", "relu", "sqrt", "var", "std")}
+    | {f"keras.activations.{name}" for name in ("relu", "sigmoid", "softplus", "softmax", "exponential")}
+    | {"tensorflow.nn.relu", "tensorflow.nn.relu6", "tensorflow.nn.softmax", "tensorflow.norm", "operator.Absolute"}
+)  # fmt: skip
+_MEANS: Final = frozenset({Sensitivity.SUM, Sensitivity.MEAN})
+
+
+def _is_maximum_of(value: Value, of: Value) -> bool:
+    """Whether a value is the largest element of another one, or more."""
+    if not isinstance(value, Tensor) or not isinstance(of, Tensor):
+        return False
+    stack = [(way.made, 0) for way in alternatives(value)]
+    wanted = {id(way.made) for way in alternatives(of)}
+    while stack:
+        made, depth = stack.pop()
+        if made.by in _MAXIMA:
+            return all(id(way.made) in wanted for operand in made.operands for way in alternatives(operand))
+        moves = made.kind == "cast" or made.by in ("part", "tensorflow.stop_gradient") or passes_on(made.by)
+        if depth < _FAR and moves:
+            stack.extend((operand.made, depth + 1) for operand in made.operands)
+    return False
+
+
+def is_positive(value: Value, depth: int = 0) -> bool:
+    """Whether no element of a tensor is certainly less than 0."""
+    if not isinstance(value, Tensor):
+        known = list(numbers(value))
+        return bool(known) and all(number >= 0 for number in known)
+    return depth <= _FAR and all(_is_positive(way, depth) for way in alternatives(value))
+
+
+def _is_positive(tensor: Tensor, depth: int) -> bool:
+    made = tensor.made
+    given = [value for _, value in made.arguments]
+    if made.by in _POSITIVE or tensor.dtype == "bool" or tensor.softmax is not None:
+        return True
+    if made.by in TIMES and len(given) == 2 and _same(*given):
+        return True
+    if made.by in _POWERS and len(given) == 2 and any(number % 2 == 0 for number in numbers(given[1])):
+        return True
+    if made.by in TIMES or made.by in _QUOTIENTS or made.by in ("operator.+", "tensorflow.math.add", "keras.ops.add"):
+        return all(is_positive(value, depth + 1) for value in given)
+    if made.by in _LOWER:
+        return any(is_positive(value, depth + 1) for value in given)
+    if made.kind == "cast" or made.by in _MOVES or passes_on(made.by) or sensitivity(made.by) in _MEANS:
+        return bool(made.operands) and all(is_positive(operand, depth + 1) for operand in made.operands)
+    return False
+
+
+_POWERS: Final = frozenset({"operator.**", "tensorflow.math.pow", "keras.ops.power", "keras.backend.pow"})
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Whether both are one tensor."""
+    return isinstance(one, Tensor) and isinstance(other, Tensor) and one.made is other.made
+
+
+def is_square(made: Made) -> Tensor | None:
+    """What is squared: `x * x`, `square(x)`, `x ** 2`."""
+    given = [value for _, value in made.arguments]
+    if sensitivity(made.by) is Sensitivity.SQUARE:
+        return made.operands[0] if made.operands else None
+    if made.by in TIMES and len(given) == 2 and _same(*given):
+        return made.operands[0]
+    if made.by in _POWERS and len(given) == 2 and list(numbers(given[1])) == [2.0]:
+        return made.operands[0] if made.operands else None
+    return None

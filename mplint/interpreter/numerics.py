@@ -1,0 +1,352 @@
+"""What goes wrong in float16 with numbers that are right in float32: what overflows, and what vanishes.
+
+Each speaks of operations on tensors that are known to be float16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mplint.interpreter.computations import Computations
+from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.magnitudes import (
+    CLIPS,
+    FILLED,
+    is_lost,
+    is_mask,
+    is_negative,
+    is_one,
+    is_small,
+    is_square,
+    numbers,
+    overflows,
+    passes_on,
+    too_large,
+)
+from mplint.interpreter.trace import Computed, LayerMade
+from mplint.interpreter.values import Const, List, Made, Place, Policy, Tensor, Tuple, Value, alternatives
+from mplint.keras_api import Kind, kind
+from mplint.keras_api.arithmetic import ENDS, OVER, TIMES, UNDER
+from mplint.keras_api.precision import LIMITS, in_float16
+from mplint.keras_api.stability import INVERSES, ROOTS, SATURATING, Sensitivity, sensitivity
+
+if TYPE_CHECKING:
+    from mplint.interpreter.world import World
+
+_SUMS: Final = frozenset({"operator.+", "tensorflow.math.add", "keras.ops.add"})
+_DIFFERENCES: Final = frozenset({"operator.-", "tensorflow.math.subtract", "keras.ops.subtract"})
+_MODULES: Final = ("tensorflow.math", "keras.ops", "keras.backend")
+_BOUNDS: Final = CLIPS | {f"{module}.{name}" for module in _MODULES for name in ("maximum", "minimum")}
+_LOWER: Final = frozenset({"tensorflow.math.maximum", "keras.ops.maximum", "keras.backend.maximum"}) | CLIPS
+_FAR: Final = 16
+"""More operations than these are not followed."""
+_LEAST_DIVISOR: Final = 1 / LIMITS["float16"].max
+"""What 1 cannot be divided by in float16."""
+_DEFAULT_EPSILONS: Final = {
+    "tensorflow.math.l2_normalize": 1e-12,
+    "keras.ops.normalize": 1e-12,
+    "keras.backend.l2_normalize": 1e-12,
+}
+_LAYER_EPSILONS: Final = {"keras.layers.UnitNormalization": 1e-12}
+"""Layers that add no epsilon in float32, and the one that they add."""
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """A number that is infinite in float16."""
+
+    event: Computed
+    arguments: tuple[str, ...]
+    """The parameters that are given such a number, or what holds it."""
+    number: float
+    is_multiplied: bool
+    """Whether it is multiplied with a float16 mask: where that is 0 there is no number left."""
+    is_bound: bool
+    """Whether the operation holds tensors within bounds."""
+    is_cast: bool
+    """Whether a float32 tensor holds it, which is cast."""
+
+    @property
+    def at(self) -> Place:
+        """Where it meets float16."""
+        return self.event.place
+
+
+@dataclass(frozen=True)
+class Underflow:
+    """An epsilon that does not keep an operation from 0."""
+
+    event: Computed
+    """Where the epsilon meets float16."""
+    argument: str
+    number: float
+    guarded: Computed
+    """The operation that it should guard."""
+    way: tuple[Place, ...]
+    """The operations from where the epsilon meets float16 to that one."""
+    is_lost: bool
+    """Whether nothing is left of it; else it is too small to be divided by."""
+
+    @property
+    def at(self) -> Place:
+        """Where the epsilon meets float16."""
+        return self.event.place
+
+
+@dataclass(frozen=True)
+class Unstable:
+    """An operation of a layer that float16 is too small for."""
+
+    event: Computed
+    why: Sensitivity
+    squared: bool = False
+    """Whether squares are summed up."""
+
+    @property
+    def at(self) -> Place:
+        """Where it is."""
+        return self.event.place
+
+
+class Numerics:
+    """The float16 arithmetic of one finished world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._computations = world.once(Computations)
+        self._events = [event for event in self._computations.events if _meets_float16(event)]
+
+    # -- overflow
+
+    def overflows(self) -> Iterator[Overflow]:
+        """Numbers beyond 65504 where they meet float16."""
+        for event in self._events:
+            if event.by in ENDS or event.result is None or event.result.dtype != "float16":
+                continue
+            given = [(name, value) for name, value in event.arguments if name in FILLED]
+            found = {name: number for name, value in given for number in numbers(value) if overflows(number)}
+            held = {} if found else {name: number for name, value in given if (number := self._held(event, value))}
+            for number in list((found or held).values())[:1]:
+                times = event.by in TIMES and any(_is_mask16(other) for _, other in event.arguments)
+                yield Overflow(event, tuple(found or held), number, times, event.by in _BOUNDS, not found)
+
+    def _held(self, event: Computed, value: Value) -> float | None:
+        """A number that a float32 tensor holds which becomes float16 here, or what is not known but for its making."""
+        is_cast = event.result is not None and event.result.made.kind == "cast"
+        if isinstance(value, Tensor):
+            return too_large(value, 1) if is_cast and value.dtype in ("float32", "float64") else None
+        return too_large(value) if event.by in _SUMS else None
+
+    # -- underflow
+
+    def underflows(self) -> Iterator[Underflow]:
+        """Epsilons that are nothing in float16, or too small to be divided by."""
+        for event in self._events:
+            default = _DEFAULT_EPSILONS.get(event.by)
+            if default is not None:
+                given = dict(event.arguments).get("epsilon")
+                known = [default] if given is None else list(numbers(given))
+                if known and is_lost(known[0]):
+                    yield Underflow(event, "epsilon", known[0], event, (), True)
+                continue
+            for name, number in self._epsilons(event):
+                lost = is_lost(number) or (number != 1 and in_float16(number) == 1)
+                if not lost and number >= _LEAST_DIVISOR:
+                    continue
+                for guarded, divided, way in self._guarded(event, number):
+                    if lost or (divided is not None and _overflows(divided, number)):
+                        yield Underflow(event, name, number, guarded, way, lost)
+                        break
+
+    def _epsilons(self, event: Computed) -> Iterator[tuple[str, float]]:
+        """The small numbers that keep what an operation gives away from 0, or from 1."""
+        result = event.result
+        if result is None or result.dtype != "float16":
+            return
+        for name, value in event.arguments:
+            for number in numbers(value):
+                above = name in _UPPER_BOUNDS
+                if 0 < number < 0.01 and (event.by in _SUMS or (event.by in _LOWER and not above)):
+                    yield name, number
+                elif number != 1 and in_float16(number) == 1:
+                    minuend = event.by in _DIFFERENCES and name in ("left", "x", "x1")
+                    if minuend or (event.by in CLIPS and above):
+                        yield name, number
+
+    def _guarded(self, event: Computed, number: float) -> Iterator[tuple[Computed, Value | None, tuple[Place, ...]]]:
+        """The operations that an epsilon should keep from 0, of a division what is divided, and the way there.
+
+        A `number` next to 1 does that for what is subtracted from 1.
+        """
+        if event.result is None:
+            return
+        bounded_above = number > 0.5
+        stack: list[tuple[Made, bool, tuple[Place, ...]]]
+        stack = [(event.result.made, event.by in _DIFFERENCES, (event.place,))]
+        seen: set[int] = set()
+        while stack:
+            made, turned, way = stack.pop()
+            if id(made) in seen or len(way) > _FAR:
+                continue
+            seen.add(id(made))
+            for user, name in self._computations.users(made):
+                divided = _divided(user, name)
+                if not bounded_above or turned:
+                    if _is_logarithm(user) or user.by in ROOTS or _is_root(user):
+                        yield user, None, way
+                    elif divided is not None:
+                        yield user, divided, way
+                        continue
+                if user.result is None:
+                    continue
+                if user.by in _DIFFERENCES and name in ("right", "y", "x2") and not turned:
+                    first = dict(user.arguments).get("left", dict(user.arguments).get("x"))
+                    if first is not None and list(numbers(first)) == [1.0] and bounded_above:
+                        stack.append((user.result.made, True, (*way, user.place)))
+                elif user.result.made.kind == "cast" or user.by in _LOWER or passes_on(user.by):
+                    stack.append((user.result.made, turned, (*way, user.place)))
+
+    def lost_in_layers(self) -> Iterator[tuple[LayerMade, float]]:
+        """Layers that add an epsilon in their own float16, where that is 0."""
+        for event in self._world.trace.events:
+            if not isinstance(event, LayerMade) or event.policy.name not in ("mixed_float16", "float16"):
+                continue
+            default = _LAYER_EPSILONS.get(event.base)
+            if default is None or not _is_of_library(event):
+                continue
+            given = dict(event.arguments).get("epsilon")
+            known = [default] if given is None else list(numbers(given))
+            if known and is_lost(known[0]):
+                yield event, known[0]
+
+    # -- instability
+
+    def unstable(self) -> Iterator[Unstable]:
+        """Operations in layers whose results overflow, or lose what counts, in float16."""
+        for event in self._events:
+            if event.inside is None or event.result is None or event.result.dtype != "float16":
+                continue
+            operands = event.result.made.operands
+            why = sensitivity(event.by)
+            if why is None or not operands or any(operand.dtype != "float16" for operand in operands[:1]):
+                continue
+            found = self._why(event, why, operands[0])
+            if found is not None and not is_small(operands[0]):
+                yield found
+
+    def _why(self, event: Computed, why: Sensitivity, operand: Tensor) -> Unstable | None:
+        match why:
+            case Sensitivity.SPREAD | Sensitivity.NORM | Sensitivity.RUNNING:
+                return Unstable(event, why)
+            case Sensitivity.SUM | Sensitivity.MEAN:
+                squared = [is_square(way.made) for way in alternatives(operand)]
+                if any(square is not None and not is_small(square) for square in squared):
+                    # keras.ops.mean adds up in float32, but the squares are made in float16
+                    return Unstable(event, why, True)
+                return Unstable(event, why) if self._is_long(event) else None
+            case Sensitivity.EXPONENTIAL:
+                return Unstable(event, why) if not is_negative(operand) and self._is_summed(event) else None
+            case Sensitivity.POWER:
+                return Unstable(event, why) if self._is_steep(event) else None
+            case _:
+                return None
+
+    def _is_long(self, event: Computed) -> bool:
+        """Whether a sum or a mean is surely of many elements: of all of a tensor, or over several axes."""
+        given = dict(event.arguments)
+        if event.by in _IN_FLOAT32 or event.by.endswith("prod"):
+            return False
+        axis = given.get("axis")
+        if axis is None or axis == Const(None):
+            return True
+        items = self._world.machine.items(axis) if isinstance(axis, List) else axis
+        return isinstance(items, Tuple) and len(items.items) >= _SPATIAL
+
+    def _is_summed(self, event: Computed) -> bool:
+        """Whether what an exponential gives is summed up: a softmax, or the logarithm of a sum, by hand."""
+        assert event.result is not None
+        users = self._computations.users(event.result.made)
+        return any(sensitivity(user.by) in (Sensitivity.SUM, Sensitivity.MEAN) for user, _ in users)
+
+    def _is_steep(self, event: Computed) -> bool:
+        """Whether a power is larger than a square, and does not go into what levels it."""
+        if len(event.arguments) != 2:
+            return False
+        exponents = list(numbers(event.arguments[1][1]))
+        return bool(exponents) and exponents[0] > 2 and not self._is_levelled(event)
+
+    def _is_levelled(self, event: Computed) -> bool:
+        """Whether a result goes into tanh and the like alone, which infinity does no harm: GELU."""
+        assert event.result is not None
+        stack, seen = [event.result.made], set[int]()
+        while stack:
+            made = stack.pop()
+            if id(made) in seen or len(seen) > _FAR:
+                return False
+            seen.add(id(made))
+            users = self._computations.users(made)
+            if not users:
+                return False
+            for user, _ in users:
+                if user.by in SATURATING:
+                    continue
+                if user.result is None or not (user.by in TIMES or user.by in _SUMS):
+                    return False
+                stack.append(user.result.made)
+        return True
+
+    # -- for messages
+
+    def policy_of(self, event: Computed) -> Policy | None:
+        """The policy of the layer in whose `call` something is computed."""
+        info = info_of(self._world.machine, event.inside) if event.inside is not None else None
+        return info.policy if info is not None and info.policy.name is not None else None
+
+
+_UPPER_BOUNDS: Final = frozenset({"clip_value_max", "x_max", "max_value"})
+_IN_FLOAT32: Final = frozenset({"keras.ops.mean"})
+"""What adds up in float32 by itself."""
+_SPATIAL: Final = 2
+"""So many axes at once are those of an image, or more."""
+
+
+def _meets_float16(event: Computed) -> bool:
+    dtypes = {operand.dtype for operand in event.result.made.operands} if event.result is not None else set()
+    return event.result is not None and (event.result.dtype == "float16" or "float16" in dtypes)
+
+
+def _is_mask16(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype == "float16" and is_mask(value) and not is_one(value)
+
+
+def _divided(user: Computed, name: str) -> Value | None:
+    """What an operation divides by its argument `name`."""
+    given = dict(user.arguments)
+    if user.by in INVERSES - ROOTS:
+        return Const(1.0)
+    divides = (user.by in OVER or user.by in UNDER) and not user.by.endswith("no_nan")
+    return given.get("left", given.get("x", given.get("x1"))) if divides and name in ("right", "y", "x2") else None
+
+
+def _overflows(divided: Value, epsilon: float) -> bool:
+    """Whether a number is divided, and too large to be divided by an epsilon."""
+    known = list(numbers(divided))
+    return bool(known) and abs(known[0]) / epsilon > LIMITS["float16"].max
+
+
+def _is_logarithm(user: Computed) -> bool:
+    return sensitivity(user.by) is Sensitivity.LOGARITHM and not user.by.endswith("log1p")
+
+
+def _is_root(user: Computed) -> bool:
+    """Whether an operation takes a root, or divides by one: `x ** -0.5`."""
+    if sensitivity(user.by) is not Sensitivity.POWER or len(user.arguments) != 2:
+        return False
+    exponents = list(numbers(user.arguments[1][1]))
+    return bool(exponents) and exponents[0] < 1
+
+
+def _is_of_library(event: LayerMade) -> bool:
+    return kind(event.base) is Kind.LAYER and event.layer.address.role != "object"
