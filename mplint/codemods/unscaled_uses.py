@@ -215,8 +215,8 @@ class UseUnscaled(Rewrite):
         if bound.value != arg.value or getattr(statement, "value", None) is not call:
             return None
         place = in_front_of(source, anchor, statement, but=bound.value)
-        if place is None or not any(isinstance(n, cst.Name) and n.value == bound.value for n in walk(place)):
-            return None
+        if place is None or not statements.loads(source, place, bound.value):
+            return None  # it is bound there, and means something else before
         return moved(source, statement, place)
 
     def _taken_away(self) -> list[Edit] | None:

@@ -602,10 +602,14 @@ class Tensor(Value):
 
 @immutable()
 class Array(Value):
-    """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known."""
+    """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known.
+
+    `of` is the tensor whose numbers it holds, where a loss scale may be in them.
+    """
 
     dtype: str | None = None
     scalar: bool | None = None
+    of: Tensor | None = None
 
 
 def is_member(value: object) -> TypeGuard[Instance]:
