@@ -60,14 +60,7 @@ from mplint.interpreter.loops import Loops
 from mplint.interpreter.mismatches import Mismatch, mismatches
 from mplint.interpreter.numerics import Numerics, Overflow, Underflow, Unstable
 from mplint.interpreter.other_generation import OptimizerUse, OtherGeneration
-from mplint.interpreter.outdated import (
-    OptimizerUse,
-    Outdated,
-    old_arguments,
-    old_names,
-    optimizer_uses,
-    other_names,
-)
+from mplint.interpreter.outdated import Outdated
 from mplint.interpreter.preprocessing import half_preprocessing
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.sizes import Sizes
@@ -228,9 +221,5 @@ __all__ = [
     "in_vain",
     "mismatches",
     "nearest_policy",
-    "old_arguments",
-    "old_names",
-    "optimizer_uses",
-    "other_names",
     "shown_number",
 ]

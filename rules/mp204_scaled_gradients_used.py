@@ -112,6 +112,10 @@ _CLIPPED: Final = (
 _DIVIDED: Final = (
     "these gradients still carry the loss scale, and are divided by their norm with it: the scale is taken out twice"
 )
+_DECIDED: Final = (
+    "this number still carries the loss scale of the gradients, and is held against one that does not, as if it were"
+    " 32768 times as large as it is"
+)
 
 
 class ScaledGradientsUsed(Rule):
@@ -128,6 +132,8 @@ class ScaledGradientsUsed(Rule):
         for use in world.once(Loops).scaled_uses():
             if use.is_shown:
                 says = f"what is shown here still carries the loss scale of the gradients; {later}"
+            elif use.is_decided_by:
+                says = f"{_DECIDED}; {later}"
             else:
                 says = f"{_DIVIDED if use.what.startswith('operator.') else _CLIPPED}; {later}"
             yield Fault(use.at, Severity.ERROR, says, None, UseUnscaled(world, use))

@@ -194,7 +194,7 @@ class _Island:
             return reads
         block = statements.block(source, statement)
         in_block = [node for node in named if not _is_param(source, node)]
-        if block is None or any(self._block(node) is not block[0] for node in in_block):
+        if block is None or any(self._block(node) is not block for node in in_block):
             return None
         start = source.span(statement).end
         later = [source.span(statements.around(source, node) or node).end for node in stores]
@@ -204,8 +204,7 @@ class _Island:
     def _block(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The block of statements in which a name stands in a simple one."""
         statement = statements.around(self._source, node)
-        found = statements.block(self._source, statement) if statement is not None else None
-        return found[0] if found is not None else None
+        return statements.block(self._source, statement) if statement is not None else None
 
     def _is_unsettled(self, node: cst.BaseExpression) -> bool:
         """Whether an operation gives a statistic, or what is computed from statistics alone."""

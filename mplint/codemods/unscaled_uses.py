@@ -20,7 +20,7 @@ from mplint.interpreter.world import World
 from mplint.keras_api.arithmetic import CLIPS
 from mplint.keras_api.optimizers import UNSCALE_METHOD
 from mplint.source.file import SourceFile
-from mplint.source.walk import names_in, walk
+from mplint.source.walk import walk
 
 _OF_LISTS: Final = ("global_norm", "add_n", "stack")
 """Operations on all gradients together."""
@@ -192,7 +192,8 @@ class UseUnscaled(Rewrite):
         match call.args:
             case [cst.Arg(value=cst.Name(value=given))] if given == name.value:
                 found = moved_in_front(source, anchor, statement, but=given)
-                return found[1] if found is not None and given in names_in(found[0]) else None
+                # where it is bound in front, it means something else before
+                return found[1] if found is not None and statements.loads(source, found[0], given) else None
             case _:
                 return None
 

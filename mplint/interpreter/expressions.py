@@ -38,7 +38,7 @@ from mplint.interpreter.conditions import bind_narrowed, condition, decisive, tr
 from mplint.interpreter.configuration import absl, environment
 from mplint.interpreter.folding import NotKnown, fold
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.keras import tensors
+from mplint.interpreter.keras import losses, tensors
 from mplint.interpreter.keras.names import is_callable, is_known, is_object
 from mplint.interpreter.python import BUILTINS
 from mplint.interpreter.sequences import MAX_PASSES
@@ -160,6 +160,7 @@ def _formatted(m: Machine, frame: Frame, node: cst.FormattedString) -> Value:
     text = written()
     if text != UNKNOWN:
         return text
+    losses.written(m, [value for _, value in pieces], m.place(frame, node), "f-string")
     plain = all(part is None or (part.format_spec is None and part.conversion is None) for part, _ in pieces)
     result: Value = derived("text" if plain else "formatted", *(value for _, value in pieces))
     source = next((value for _, value in pieces if isinstance(value, Unknown) and value.candidates), NONE)
@@ -363,6 +364,8 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
     if type(left) is Varying or type(right) is Varying:
         return versions.binary(m, name, left, right, place)
+    if name == "Modulo" and isinstance(left, Const) and isinstance(left.value, str):
+        losses.written(m, [left, right], place, "operator.%")
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return tensors.operator(m, name, left, right, place)
     if isinstance(left, Array) or isinstance(right, Array):

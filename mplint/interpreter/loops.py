@@ -28,7 +28,7 @@ from mplint.interpreter.values import (
     alternatives,
 )
 from mplint.interpreter.world import World
-from mplint.keras_api.arithmetic import ASKS_FOR_OVERFLOWS, CHOOSES, CLIPS, MASKS
+from mplint.keras_api.arithmetic import ASKS_FOR_OVERFLOWS, CHOOSES, CLIPS, COMPARES, MASKS
 
 BY_HAND: Final = 16.0
 """A loss is multiplied with this or more to scale it; with less to weigh it."""
@@ -76,7 +76,12 @@ class Use:
     @property
     def is_shown(self) -> bool:
         """Whether people are shown it; else it is an operation."""
-        return self.what not in CLIPS and not self.what.startswith("operator.")
+        return self.what == "operator.%" or not (self.what in CLIPS or self.what.startswith("operator."))
+
+    @property
+    def is_decided_by(self) -> bool:
+        """Whether it is held against a number."""
+        return self.what.removeprefix("operator.") in COMPARES
 
 
 class Loops:
@@ -318,7 +323,8 @@ class Loops:
         for event in self._reports():
             for tensor in event.values:
                 course = self._courses.of(tensor)
-                if not course.gradients and course.is_scaled and course.sure and not course.is_number:
+                compared = event.how.removeprefix("operator.") in COMPARES
+                if not course.gradients and course.is_scaled and course.sure and not course.is_number and not compared:
                     yield Use(event.place, tensor.made, event.how, course)
 
     def _reports(self) -> Iterator[Reported]:

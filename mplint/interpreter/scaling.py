@@ -10,6 +10,8 @@ from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Sym
 from mplint.keras_api.arithmetic import CLIPS, CONSTANT, ENDS, OVER, READ, TIMES, UNDER, ZEROS
 
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
+_NEAR: Final = 24
+"""Steps of a computation that are looked at before more is asked of it."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +265,20 @@ class Courses:
         first = courses[0]
         same = all(course.powers == first.powers and course.sure for course in courses)
         return first if same else replace(first, sure=False)
+
+
+def may_be_scaled(made: Made) -> bool:
+    """Whether a loss scale may be in what is made so, or a gradient is: as far as one quickly sees."""
+    stack = [made]
+    for _ in range(_NEAR):
+        if not stack:
+            return False
+        here = stack.pop()
+        if isinstance(here, Scaling):
+            return True
+        if here.kind in ("operation", "cast", "joined"):
+            stack.extend(operand.made for operand in here.operands)
+    return False
 
 
 def is_zero(made: Made) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import candidates, sequences, versions
 from mplint.interpreter.concrete import MAX_TEXT, abstract, concrete
 from mplint.interpreter.folding import NotKnown
+from mplint.interpreter.keras import losses
 from mplint.interpreter.values import UNKNOWN, Const, Place, Symbol, Unknown, Value, derived
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def method(m: Machine, text: str, name: str, arguments: Arguments, place: Place)
         given = [concrete(m, value) for value in arguments.args]
         named = {key: concrete(m, value) for key, value in arguments.keywords}
     except NotKnown:
+        if name == "format":
+            losses.written(m, (Const(text), *arguments.values()), place, "str.format")
         return _likely(m, text, name, arguments, place, unknown)
     if name == "format":
         return formatted(m, text, given, named, place)

@@ -42,9 +42,11 @@ CHOOSES: Final = frozenset({"tensorflow.where", "keras.ops.where", "tensorflow.m
 _COMPARES: Final = ("argmax", "argmin", "sign", "count_nonzero", "equal", "not_equal", "greater", "greater_equal",
                     "less", "less_equal")  # fmt: skip
 _SHAPES: Final = ("shape", "size", "zeros_like", "ones_like")
+COMPARES: Final = frozenset({"<", "<=", ">", ">="})
+"""Operators that hold a number against another."""
 ENDS: Final = (
     ASKS_FOR_OVERFLOWS
-    | {f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">=")}
+    | {f"operator.{symbol}" for symbol in ("==", "!=", *COMPARES)}
     | {f"tensorflow.math.{name}" for name in _COMPARES}
     | {f"tensorflow.{name}" for name in (*_SHAPES, "rank", "stop_gradient")}
     | {f"keras.ops.{name}" for name in (*_COMPARES, *_SHAPES, "stop_gradient")}

@@ -325,6 +325,7 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     **pipelines.HANDLERS,
     "builtins.abs": _absolute,
     strategies.CURRENT: strategies.current,
+    strategies.OF_REPLICA: strategies.replica,
     "keras.backend.dtype": _dtype,
     "keras.dtype_policies.get": _policy_named,
     control.FIRST_RESULT: control.first_result,
@@ -392,6 +393,8 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
             return known(m, receiver, name, arguments, place)
         if strategies.is_strategy(receiver.cls.path):
             return strategies.method(m, receiver, name, arguments, place)
+        if receiver.cls == strategies.REPLICA:
+            return strategies.replica_method(m, name, arguments, place)
         if receiver.cls == tapes.TAPE:
             return tapes.method(m, receiver, name, arguments, place)
     match receiver:

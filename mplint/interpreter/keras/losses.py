@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
@@ -11,12 +12,14 @@ from mplint.interpreter.frames import Frame
 from mplint.interpreter.keras import structures, variables
 from mplint.interpreter.keras.info import keras_base
 from mplint.interpreter.trace import Reported
-from mplint.interpreter.values import UNKNOWN, Api, Instance, Made, Place, Tensor, Unknown, Value
+from mplint.interpreter.values import UNKNOWN, Api, Array, Const, Instance, Made, Place, Tensor, Unknown, Value
 from mplint.keras_api import Kind
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
+_SCALE: Final = "scale"
+"""A text with this says that the number beside it is scaled, or is the scale."""
 _LOGGED: Final = frozenset({"train_step", "test_step"})
 """The methods of a model whose results `fit` and `evaluate` log."""
 SHOWS: Final = (
@@ -24,6 +27,9 @@ SHOWS: Final = (
     "tensorflow.print",
     "builtins.print",
     "builtins.float",
+    "builtins.str",
+    "builtins.format",
+    "builtins.round",
     "wandb.log",
     "logging.",
     "absl.logging.",
@@ -73,7 +79,20 @@ def returned(m: Machine, frame: Frame, value: Value, place: Place) -> None:
 
 def shown(m: Machine, arguments: Arguments, place: Place, how: str) -> None:
     """Note that tensors are shown to people."""
-    tensors = structures.tensors_in(m, arguments)
-    if tensors:
-        held = tuple(variables.read(m, tensor) for tensor in tensors)
-        m.record(Reported(place, m.context, held, how))
+    written(m, arguments.values(), place, how)
+
+
+def written(m: Machine, values: Sequence[Value], place: Place, how: str) -> None:
+    """Note that tensors, or arrays of their numbers, are shown to people, and no text says that they are scaled."""
+    held: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Const):
+            if isinstance(value.value, str) and _SCALE in value.value.lower():
+                return
+        elif isinstance(value, Array):
+            held += () if value.of is None else (value.of,)
+        else:
+            held += [variables.read(m, tensor) for tensor in structures.flatten(m, value)]
+            held += [part.of for part in m.parts(value) if isinstance(part, Array) and part.of is not None]
+    if held:
+        m.record(Reported(place, m.context, tuple(held), how))

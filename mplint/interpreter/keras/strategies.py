@@ -6,15 +6,31 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import containers
 from mplint.interpreter.calls import Arguments, unseen
+from mplint.interpreter.keras import structures, variables
 from mplint.interpreter.trace import ScopeEntered, ScopeLeft
-from mplint.interpreter.values import UNKNOWN, Api, Dataset, Instance, Place, Symbol, Unknown, Value
+from mplint.interpreter.values import (
+    UNKNOWN,
+    Api,
+    Dataset,
+    Instance,
+    List,
+    Made,
+    Place,
+    Symbol,
+    Tensor,
+    Tuple,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _SCOPE: Final = Api("tensorflow.distribute.Strategy.scope")
 _RUNS: Final = frozenset({"run", "experimental_run_v2"})
-_METHODS: Final = _RUNS | {"scope", "reduce", "experimental_distribute_dataset"}
+_REDUCES: Final = {"reduce": 1, "all_reduce": 1, "gather": 0, "all_gather": 0}
+"""The methods that make one value of those of all replicas, scaled as they are, and where these stand."""
+_METHODS: Final = _RUNS | _REDUCES.keys() | {"scope", "experimental_distribute_dataset", "experimental_local_results"}
 
 
 _UNFIT: Final = {
@@ -22,6 +38,8 @@ _UNFIT: Final = {
     "3": frozenset({"TPUStrategy"}),
 }
 """Strategies under which mixed_float16 is refused (Keras 2) or has no hardware that computes in it (TPU)."""
+REPLICA: Final = Api("tensorflow.distribute.ReplicaContext")
+OF_REPLICA: Final = "tensorflow.distribute.get_replica_context"
 CURRENT: Final = "tensorflow.distribute.get_strategy"
 
 
@@ -60,9 +78,46 @@ def method(m: Machine, strategy: Instance, name: str, arguments: Arguments, plac
         return scope
     if name in _RUNS:
         return _run(m, arguments, place)
+    if name in _REDUCES:
+        return _reduced(m, name, arguments, place)
+    if name == "experimental_local_results":
+        given = arguments.get("value", 0)
+        return UNKNOWN if given is None else Tuple((), given)
     unseen(m, UNKNOWN, arguments)
     given = arguments.get("dataset", 0) if name == "experimental_distribute_dataset" else None
     return given if isinstance(given, Dataset) else UNKNOWN
+
+
+def replica(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`tf.distribute.get_replica_context()`."""
+    return Instance(m.allocate(place, "replica"), REPLICA)
+
+
+def replica_method(m: Machine, name: str, arguments: Arguments, place: Place) -> Value:
+    """A method of a replica's context."""
+    if name in _REDUCES:
+        return _reduced(m, name, arguments, place)
+    if name == "merge_call":  # which gives the strategy to a function first
+        strategy = current(m, arguments, place)
+        given = containers.passed(m, arguments.get("args", 1), arguments.get("kwargs", 2), place)
+        function = arguments.get("merge_fn", 0)
+        return UNKNOWN if function is None else m.call(function, given.behind(strategy), place)
+    return unseen(m, UNKNOWN, arguments)
+
+
+def _reduced(m: Machine, name: str, arguments: Arguments, place: Place) -> Value:
+    """One value for those of all replicas, in the same structure."""
+    given = arguments.get("value", _REDUCES[name])
+    if given is None or isinstance(given, Unknown):
+        return unseen(m, UNKNOWN, arguments)
+
+    def reduced(tensor: Tensor) -> Tensor:
+        held = variables.read(m, tensor)
+        made = Made("operation", place, m.context, by=f"tensorflow.distribute.{name}", operands=(held,))
+        return Tensor(tensor.dtype, made, False)
+
+    changed = structures.changed(m, given, place, reduced)
+    return m.new_list(place, changed) if isinstance(given, List) and isinstance(changed, Tuple) else changed
 
 
 def _run(m: Machine, arguments: Arguments, place: Place) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -12,7 +13,8 @@ from mplint.interpreter import scalars
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import variables
 from mplint.interpreter.keras.names import dtype_named
-from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Settled
+from mplint.interpreter.scaling import may_be_scaled
+from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Reported, Settled
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
@@ -42,7 +44,7 @@ from mplint.interpreter.values import (
     choice,
     softmaxes,
 )
-from mplint.keras_api.arithmetic import CONSTANT, OVER, TIMES
+from mplint.keras_api.arithmetic import COMPARES, CONSTANT, OVER, TIMES
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -183,6 +185,8 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     tensors = [variables.read(m, value) for value in (left, right) if isinstance(value, Tensor)]
     meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
+    if symbol in COMPARES and any(map(_is_limit, (left, right))) and may_be_scaled(tensors[0].made):
+        m.record(Reported(place, m.context, tuple(tensors), f"operator.{symbol}"))
     symbolic = _symbolic(tensors)
     found = measured(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
@@ -231,6 +235,12 @@ def _mended(m: Machine, path: str, arguments: tuple[tuple[str, Value], ...], sym
     else:
         result = outcome(m, path, dict(zip([name for name, _ in arguments], found, strict=True)), symbolic)
     return result if isinstance(result, str) else None
+
+
+def _is_limit(value: Value) -> bool:
+    """Whether a number says how large something may be: nothing is as small as 0 or as large as inf."""
+    number = value.value if isinstance(value, Const) else None
+    return isinstance(number, (int, float)) and number != 0 and math.isfinite(number)
 
 
 def meet(m: Machine, tensors: list[Tensor], place: Place) -> None:
@@ -529,7 +539,8 @@ def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Pl
         wanted = arguments.get("dtype", 0)
         return cast(m, value, dtype_of(m, wanted) if wanted is not None else None, place, "astype")
     if name == "numpy":
-        return Array(value.dtype)
+        held = variables.read(m, value)
+        return Array(value.dtype, of=held if may_be_scaled(held.made) else None)
     if name in variables.METHODS:
         return variables.method(m, value, name, arguments, place)
     return value if name == "set_shape" else UNKNOWN
