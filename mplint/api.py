@@ -35,13 +35,14 @@ from mplint.codemods.scale_calls import (
 )
 from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
-from mplint.codemods.sizes import RoundUp
+from mplint.codemods.sizes import RoundUp, RoundUpBatch
 from mplint.codemods.spelling import NameOfToday
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
 from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
+from mplint.interpreter.batches import Batches
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
@@ -126,6 +127,7 @@ __all__ = [
     "AlwaysDynamic",
     "Applicability",
     "AppliedByKeras2",
+    "Batches",
     "CommentRule",
     "CompileScaling",
     "DTypeItself",
@@ -152,6 +154,7 @@ __all__ = [
     "PolicyInstead",
     "Rewrite",
     "RoundUp",
+    "RoundUpBatch",
     "Rule",
     "ScaleDynamically",
     "ScaleInner",
