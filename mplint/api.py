@@ -41,7 +41,7 @@ from mplint.codemods.scale_calls import (
 )
 from mplint.codemods.scaling import AddLossScaling, ScaleLoss
 from mplint.codemods.setters import SetAgain, SetElsewhere
-from mplint.codemods.sizes import RoundUp
+from mplint.codemods.sizes import RoundUp, RoundUpBatch
 from mplint.codemods.spelling import NameOfToday
 from mplint.codemods.unscaled_uses import UseUnscaled
 from mplint.codemods.unscaling import Unscale, UnscaleOnce
@@ -49,6 +49,7 @@ from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.without_unscaling import LeftToKeras3
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
+from mplint.interpreter.batches import Batches
 from mplint.interpreter.defeated import Defeat, defeats
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.feeding import Feeding
@@ -139,6 +140,7 @@ __all__ = [
     "AlwaysDynamic",
     "Applicability",
     "AppliedByKeras2",
+    "Batches",
     "CommentRule",
     "CompileScaling",
     "DTypeItself",
@@ -181,6 +183,7 @@ __all__ = [
     "PolicyInstead",
     "Rewrite",
     "RoundUp",
+    "RoundUpBatch",
     "Rounded",
     "Rule",
     "ScaleDynamically",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import libcst as cst
+
+from mplint.codemods.calls import argument_at, argument_of
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.codemods.uses import Uses
 from mplint.findings import Applicability, Edit, Fix
+from mplint.interpreter.batches import Batches
 from mplint.interpreter.origins import again, literals, value_of
-from mplint.interpreter.sizes import Size, Sizes
+from mplint.interpreter.sizes import TENSOR_CORES, Size, Sizes, next_multiple
 from mplint.interpreter.values import Const, Place
 from mplint.interpreter.world import World
 
-_FARTHEST: Final = 128
-"""A number that would have to grow by more than this is left as it is."""
+_MOST_GROWTH: Final = 4 / 3
+"""A number that would have to grow by more than this, and by more than to the next multiple, is left as it is."""
+_STEPS: Final = ("steps_per_epoch", "validation_steps", "validation_batch_size")
+"""Arguments that count batches, or the examples in one."""
 _MOST: Final = 200
 """More sizes than these that go together are not looked at."""
 
@@ -49,6 +55,53 @@ class RoundUp(Rewrite):
         return Fix(what, Applicability.UNSAFE, tuple(edits))
 
 
+@dataclass(frozen=True)
+class RoundUpBatch(Rewrite):
+    """Make the number of examples in a batch, `value`, a multiple of 8."""
+
+    world: World
+    value: Const
+
+    def plan(self, evidence: Evidence) -> Fix | None:
+        """Another literal; only shown where something reads it that does not count batches."""
+        program = self.world.machine.program
+        found = literals(program, self.value)
+        if found is None or len(found) != 1:
+            return None
+        (place, literal), *_ = found.items()
+        now = value_of(literal)
+        wanted = (
+            number
+            for number in range(now, int(now * _MOST_GROWTH) + TENSOR_CORES)
+            if value_is_aligned(again(program, self.value, {place: number}))
+        )
+        number = next(wanted, None)
+        if number is None:
+            return None
+        edit = Edit(place.source.path, place.source.span(place.node), str(number))
+        what = f"round {now} up to {number}"
+        stray = stray_use(evidence, found, [arg for world in evidence.worlds for arg in _counting(world)])
+        if stray is not None:
+            return only_shown(what, evidence.row_of(stray), [edit])
+        return Fix(what, Applicability.UNSAFE, (edit,))
+
+
+def value_is_aligned(number: object) -> bool:
+    """Whether it is a multiple of 8."""
+    return isinstance(number, int) and number % TENSOR_CORES == 0
+
+
+def _counting(world: World) -> Iterator[cst.Arg]:
+    """The arguments that say how large batches are, or how many there are."""
+    for batched in world.once(Batches).all:
+        call = batched.place.node
+        if isinstance(call, cst.Call):
+            for name, position in ((batched.parameter, batched.position), *((name, -1) for name in _STEPS)):
+                arg = argument_at(call, name, position)
+                if arg is not None:
+                    yield arg
+
+
 class _Group:
     """Sizes that change together."""
 
@@ -59,6 +112,7 @@ class _Group:
         self._of_words = of_words
         self.known = [size for world in evidence.worlds for size in _sizes(world, of_words)]
         self.literals: dict[Place, Const] = {}
+        self._asked: list[Size] = []
         self._changed: list[Size] = []
 
     def is_unaligned(self, size: Size) -> bool:
@@ -67,6 +121,7 @@ class _Group:
 
     def add(self, size: Size) -> bool:
         """Take a size in, and all that goes with it; false where one of them cannot change."""
+        self._asked.append(size)
         stack = [size]
         while stack:
             here = stack.pop()
@@ -97,40 +152,54 @@ class _Group:
         return greatest[0] if len(greatest) == 1 else None
 
     def numbers(self) -> dict[Place, int] | None:
-        """What to write for each literal; None where no number is right for all sizes."""
-        found: dict[Place, int] = {}
-        for place, literal in self.literals.items():
-            number = self._number(place, value_of(literal))
-            if number is None:
-                return None
-            found[place] = number
-        made = [(size, again(self._program, size.value, found)) for size in self._changed]
-        for size, number in made:
-            if any(size.goes_with(other) and number != value for other, value in made):
-                return None
-        return found
+        """What to write for each literal; None where no number near the present one is right for the sizes."""
+        return self._solved(self._changed) or self._solved([size for size in self._changed if self._is_due(size)])
 
-    def _number(self, place: Place, now: int) -> int | None:
-        sizes = [size for size in self._changed if place in self._literals(size)]
-        for number in range(now, now + _FARTHEST + 1):
-            if all(self._is_right(size, again(self._program, size.value, {place: number})) for size in sizes):
-                return number
-        return None
+    def _is_due(self, size: Size) -> bool:
+        """Whether the size must be right afterwards: one that is not, and is not to be changed, may stay so."""
+        return size in self._asked or not self.is_unaligned(size)
+
+    def _solved(self, sizes: Sequence[Size]) -> dict[Place, int] | None:
+        """The least numbers that make all `sizes` right; literals that are equal stay so."""
+        found: dict[Place, int] = {}
+        for now in sorted({value_of(literal) for literal in self.literals.values()}):
+            places = [place for place, literal in self.literals.items() if value_of(literal) == now]
+            here = [size for size in sizes if not self._literals(size).keys().isdisjoint(places)]
+            most = max(next_multiple(now, self._step), int(now * _MOST_GROWTH))
+            for number in range(now, most + 1):
+                tried = found | dict.fromkeys(places, number)
+                if all(self._is_right(size, again(self._program, size.value, tried)) for size in here):
+                    found = tried
+                    break
+            else:
+                return None
+        made = [(size, again(self._program, size.value, found)) for size in self._changed]
+        fits = all(number == value for size, number in made for other, value in made if size.goes_with(other))
+        return found if fits else None
 
     def _is_right(self, size: Size, number: object) -> bool:
-        step = self._step if size.number > self._step else 8 if size.number > 8 else 1
+        step = self._step if size.number > self._step else TENSOR_CORES if size.number > TENSOR_CORES else 1
         return isinstance(number, int) and number % step == 0
 
     def stray(self) -> Place | None:
         """Where one of the literals goes that is not known."""
-        known: dict[int, set[tuple[str, str]]] = {}
-        for size in self._changed:
-            known.setdefault(id(size.layer.place.node), set()).add((size.layer.base, size.parameter))
-        for literal in self.literals:
-            found = Uses(self._evidence.files_naming, known).stray(literal)
-            if found is not None:
-                return found
+        known = [arg for size in self._changed if (arg := _argument(size)) is not None]
+        return stray_use(self._evidence, self.literals, known)
+
+
+def stray_use(evidence: Evidence, literals: Iterable[Place], known: Collection[cst.Arg]) -> Place | None:
+    """A use of one of the literals that is none of the arguments `known`; None where there is no other."""
+    found = (Uses(evidence.files_naming, known).stray(literal) for literal in literals)
+    return next((place for place in found if place is not None), None)
+
+
+def _argument(size: Size) -> cst.Arg | None:
+    """The argument of the call that makes the layer which is its size."""
+    call = size.layer.place.node
+    if not isinstance(call, cst.Call) or size.layer.of_program:
         return None
+    found = (argument_of(call, size.layer.base, size.parameter, generation) for generation in ("3", "2"))
+    return next((arg for arg in found if arg is not None), None)
 
 
 def _sizes(world: World, of_words: bool) -> Iterator[Size]:

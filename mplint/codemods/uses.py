@@ -6,7 +6,7 @@ dict, the default of an option.  Two names that are spelled alike in the files o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,6 @@ import libcst as cst
 
 from mplint.interpreter.code import target_names
 from mplint.interpreter.values import Place
-from mplint.keras_api import parameters
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
 
@@ -30,12 +29,11 @@ _LOOPS: Final = (cst.For, cst.CompFor)
 class Uses:
     """What is done with the number at one place."""
 
-    def __init__(
-        self, files: Callable[[Path, str], Collection[SourceFile]], known: Mapping[int, Collection[tuple[str, str]]]
-    ) -> None:
+    def __init__(self, files: Callable[[Path, str], Collection[SourceFile]], known: Collection[cst.Arg]) -> None:
         self._files = files
-        self._known = known
-        """The calls that make layers, by the identity of their nodes: each layer's class, and the parameter."""
+        """Which files contain a word, of the programs that a file belongs to."""
+        self._known = set(map(id, known))
+        """The arguments that may change with it."""
         self._seen: set[tuple[object, ...]] = set()
 
     def stray(self, literal: Place) -> Place | None:
@@ -83,6 +81,9 @@ class Uses:
                     return  # a method of a list or dict
                 case cst.FormattedStringExpression() | cst.Expr():
                     return
+                case cst.ComparisonTarget():
+                    node = parent
+                    continue
                 case cst.Comparison() if _is_equality(parent):
                     return
                 case _:
@@ -96,7 +97,7 @@ class Uses:
             yield Place(source, arg)
             return
         function = call.func.attr.value if isinstance(call.func, cst.Attribute) else _name(call.func)
-        if any(_parameter_of(call, arg, base) == parameter for base, parameter in self._known.get(id(call), ())):
+        if id(arg) in self._known:
             return
         if function in _SHOWS or _is_config(source, call):
             return
@@ -264,12 +265,3 @@ def _option(call: cst.Call) -> str:
     names = [str(arg.value.evaluated_value) for arg in call.args if isinstance(arg.value, cst.SimpleString)]
     name = next((each for each in names if each.startswith("--")), names[0] if names else "")
     return name.lstrip("-").replace("-", "_")
-
-
-def _parameter_of(call: cst.Call, arg: cst.Arg, base: str) -> str | None:
-    """The parameter of a layer's class that an argument is for."""
-    if arg.keyword is not None:
-        return arg.keyword.value
-    names = [parameter.name for parameter in parameters(base, "3") or parameters(base, "2") or ()]
-    position = [index for index, each in enumerate(call.args) if each is arg][0]
-    return names[position] if position < len(names) else None

@@ -35,8 +35,10 @@ def literals(program: Program, value: Const, depth: int = 0) -> dict[Place, Cons
         return {place: value}
     if value.parts is None or value.parts[0] not in _SCALES or depth > _LONGEST:
         return None
-    _, left, right = value.parts
+    name, left, right = value.parts
     one, other = literals(program, left, depth + 1), literals(program, right, depth + 1)
+    if other is None and name == "Power":  # a level of a loop, more likely than not
+        other = {}
     return None if one is None or other is None else one | other
 
 

@@ -28,6 +28,8 @@ _MOST: Final = 4 / 3
 """On a TPU, a size that would have to grow by so much is as it is for a reason."""
 _LARGE: Final = 1000
 """A vocabulary of fewer words is multiplied too fast to matter."""
+_SMALL: Final = 16
+"""A size that is computed from another one, and less than this, is meant to be small."""
 _PROJECTION: Final = "keras.layers.Dense"
 
 
@@ -141,6 +143,7 @@ class Sizes:
             for size in self.all
             if size.parameter != "target_shape"
             and is_unaligned(size.number)
+            and (size.value.parts is None or size.number >= _SMALL)
             and size.is_hidden
             and size.is_multiplied
             and self._is_told(size)

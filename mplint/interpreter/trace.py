@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mplint.interpreter.frames import Context
-from mplint.interpreter.values import Address, Api, Instance, Made, Place, Policy, Scaling, Tensor, Value, immutable
+from mplint.interpreter.values import (
+    Address,
+    Api,
+    Const,
+    Instance,
+    Made,
+    Place,
+    Policy,
+    Scaling,
+    Tensor,
+    Value,
+    immutable,
+)
 from mplint.keras_api import Copy, Use
 
 if TYPE_CHECKING:
@@ -306,6 +318,16 @@ class Ran:
 
 
 @immutable()
+class Batched:
+    """Data are put into batches of `size` by the call at `place`, which is told so as `parameter`, at `position`."""
+
+    place: Place
+    size: Const
+    parameter: str
+    position: int
+
+
+@immutable()
 class Kept:
     """A model or its weights were written to a file."""
 
@@ -374,6 +396,7 @@ Event = (
     | DTypeTaken
     | Applied
     | Ran
+    | Batched
     | Kept
     | NameRead
     | LibraryCalled

@@ -80,6 +80,8 @@ class Widths:
         """By layer, the width that its size decides."""
         self._into: dict[Instance, Width] = {}
         """By layer, the width of what it is called on."""
+        self._models: set[Instance] = set()
+        """The models that are called on tensors."""
         for event in world.trace.events:
             if isinstance(event, LayerCalled):
                 self._note_call(event)
@@ -103,7 +105,7 @@ class Widths:
     def _note_models(self) -> None:
         """What a model gives has a meaning, unless it is a part whose layers work in the place of the model."""
         for model in self._world.models:
-            part = model.form in _TRANSPARENT and self._world.is_part(model)
+            part = model.form in _TRANSPARENT and self._world.is_part(model) and model.instance in self._models
             part = part and model.instance.address not in self._m.program.trained
             for tensor in outputs_of(self._world, model):
                 found = self._use(tensor)
@@ -167,6 +169,7 @@ class Widths:
             case "layer" if made.layer is not None:
                 return self._of_layer(made, made.layer)
             case "model" if made.layer is not None:
+                self._models.add(made.layer)
                 if models.form_of(self._m, made.layer) not in _TRANSPARENT:
                     self._fix(self._all(made.inputs))
                 return self._all(made.operands) or self._unknown()
@@ -232,7 +235,7 @@ class Widths:
         if base == "keras.layers.Reshape":
             return self._reshaped(layer, info, first)
         if how == "given":
-            return self._given(layer, info, first, rest)
+            return self._given(layer, info, first, rest, shared=not _is_unseen(operands[0].made))
         if how == "kept" and not rest and self._keeps(info):
             return first
         if how == "met":
@@ -255,7 +258,9 @@ class Widths:
                 self.sizes.append((layer, parameter, told, found))
         return [found]
 
-    def _given(self, layer: Instance, info: LayerInfo, first: list[Width], rest: list[Width]) -> list[Width]:
+    def _given(
+        self, layer: Instance, info: LayerInfo, first: list[Width], rest: list[Width], *, shared: bool
+    ) -> list[Width]:
         own = self._own(layer, info, info.base)
         if info.base != _EMBEDDING:
             for width in first:
@@ -266,7 +271,7 @@ class Widths:
             self._fix(rest)
         if not _divides(info.argument("groups")):
             self._fix([*own, *first])
-        if not self._m.is_several(layer.address):
+        if shared and not self._m.is_several(layer.address):
             self._share(layer, first)
         return own
 
@@ -319,6 +324,11 @@ class Widths:
             return self._unknown(first)
         self.sizes += [(layer, "target_shape", told, width) for width in first]
         return first
+
+
+def _is_unseen(made: Made) -> bool:
+    """Whether it stands for data of any kind, to see what a model gives for it."""
+    return made.kind in ("input", "argument") and not made.by
 
 
 def _divides(groups: Value | None, *, given: bool = True) -> bool:

@@ -23,6 +23,7 @@ from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.configuration import commands
 from mplint.interpreter.keras import (
     applications,
+    batching,
     calling,
     chains,
     clipping,
@@ -97,6 +98,7 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
     """A call of a library's function or class."""
     path = callee.path
     usage.note_call(m, callee, arguments, place)
+    batching.note_function(m, path, arguments, place)
     if path.startswith(losses.SHOWS):
         losses.shown(m, arguments, place, path)
     if strategies.is_strategy(path):
@@ -387,6 +389,7 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
     """A method of a library object, container, string or tensor."""
     if name.removeprefix("super.") in training.APPLIES:
         m.record(Applied(place))
+    batching.note_method(m, name, arguments, place)
     if isinstance(receiver, Instance) and isinstance(receiver.cls, Api):
         known = standard.METHODS.get(receiver.cls)
         if known is not None:
