@@ -134,8 +134,7 @@ class _Statement:
     @property
     def indent(self) -> str:
         """The white space in front of the statement."""
-        start = self.source.span(self.line).start
-        return self.source.text[layout.line_start(self.source, start) : start]
+        return layout.indentation(self.source, self.source.span(self.line).start)
 
     def written(self, callee: str, *arguments: str) -> str:
         """The statement with another call, on a line for each argument where one line would be too long."""

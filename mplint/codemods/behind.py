@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from mplint.codemods import layout
+from mplint.codemods.expressions import enclosed
 from mplint.findings import Edit, Span
 from mplint.interpreter.code import dotted
 from mplint.source.file import SourceFile
@@ -77,12 +78,9 @@ class Behind:
 
     def _around(self, outer: cst.Call) -> list[Edit]:
         """`Dense(…)(x)` anywhere else: the activation around it."""
-        span = self.source.span(outer, parentheses=True)
-        end = f"{self._line(span.start)})" if self.comments else ")"
-        return [
-            Edit(self.source.path, Span(span.start, span.start), f"{self.written}("),
-            Edit(self.source.path, Span(span.end, span.end), end),
-        ]
+        start = self.source.span(outer, parentheses=True).start
+        end = f"{self._line(start)})" if self.comments else ")"
+        return enclosed(self.source, outer, f"{self.written}(", end)
 
     def _next_line(self, statement: cst.CSTNode, written: str) -> list[Edit] | None:
         """A statement behind `statement`, where that is alone on its line."""

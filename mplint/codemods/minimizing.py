@@ -11,6 +11,7 @@ import libcst as cst
 from mplint.codemods import calls, layout, names, statements, variables
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.interpreter.code import dotted
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
 from mplint.source.walk import names_in
@@ -134,7 +135,4 @@ class Minimized(Rewrite):
 
 
 def _records_on(node: cst.With, tape: str) -> bool:
-    return any(
-        item.asname is not None and isinstance(item.asname.name, cst.Name) and item.asname.name.value == tape
-        for item in node.items
-    )
+    return any(item.asname is not None and dotted(item.asname.name) == tape for item in node.items)

@@ -13,8 +13,9 @@ from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.loops import Loops, Step
+from mplint.interpreter.scaling import behind
 from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed
-from mplint.interpreter.values import Instance, Made, Place
+from mplint.interpreter.values import Instance, Place
 from mplint.interpreter.world import World
 from mplint.keras_api.optimizers import SCALE_METHODS
 
@@ -150,14 +151,4 @@ def _is_scaled_once_wrapped(world: World, step: Step) -> bool:
         for argument in event.arguments
         if hasattr(argument, "made")
     }
-    return bool(scaled) and any(id(made) in scaled for made in _behind(step.gradient))
-
-
-def _behind(made: Made) -> Iterator[Made]:
-    stack, seen = [made], set[int]()
-    while stack:
-        here = stack.pop()
-        if id(here) not in seen:
-            seen.add(id(here))
-            yield here
-            stack.extend(operand.made for operand in here.operands)
+    return bool(scaled) and any(id(made) in scaled for made in behind(step.gradient))

@@ -7,9 +7,9 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import layout, names
+from mplint.codemods import layout, names, statements
 from mplint.codemods.rewrite import Evidence, Rewrite
-from mplint.findings import Applicability, Edit, Fix, Span
+from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import World
@@ -33,17 +33,14 @@ class SetAgain(Rewrite):
     def plan(self, evidence: Evidence) -> Fix | None:
         """One more statement, where the call stands alone in its line."""
         source = self.at.source
-        statement = source.parent(self.at.node)
-        if not isinstance(statement, cst.Expr) or layout.own_line(source, statement) is None:
+        statement = statements.around(source, self.at.node)
+        setter, policy = self._as_before() or self._as_cleared(), self.policy.name
+        if not isinstance(statement, cst.Expr) or statement.value is not self.at.node:
             return None
-        start, end = source.span(statement).start, source.span(statement).end
-        setter = self._as_before() or self._as_cleared()
-        policy = self.policy.name
-        if setter is None or not layout.starts_line(source, start) or policy is None or policy in HALF:
+        if setter is None or policy is None or policy in HALF:
             return None  # a pure policy is to be another first
         text, edits = setter
-        line = layout.newline(source, end) + layout.indentation(source, start)
-        edit = Edit(source.path, Span(end, end), f"{line}{text}({layout.quoted(source, policy)})")
+        edit = statements.behind(source, statement, f"{text}({layout.quoted(source, policy)})")
         return Fix("set the policy again", Applicability.UNSAFE, (*edits, edit))
 
     def _as_before(self) -> tuple[str, tuple[Edit, ...]] | None:

@@ -40,7 +40,7 @@ class NameOfToday(Rewrite):
                 pass
         if not edits:
             return None
-        now = ", ".join(dict.fromkeys(str(name.now).rpartition(".")[2] for name in self.names))
+        now = ", ".join(dict.fromkeys(name.name_now for name in self.names))
         return Fix(f"use {now}", Applicability.SAFE, tuple(edits))
 
     def _imported_from(self, statement: cst.ImportFrom, evidence: Evidence) -> list[Edit] | None:
@@ -48,7 +48,7 @@ class NameOfToday(Rewrite):
         source, module = self.at.source, statement.module
         if not isinstance(module, cst.Attribute) or isinstance(statement.names, cst.ImportStar):
             return None
-        now = {name.path.rpartition(".")[2]: str(name.now).rpartition(".")[2] for name in self.names}
+        now = {name.path.rpartition(".")[2]: name.name_now for name in self.names}
         edits = [Edit(source.path, source.span(module), layout.code(source, module.value))]
         for alias in statement.names:
             wanted = now.get(dotted(alias.name))
@@ -60,38 +60,27 @@ class NameOfToday(Rewrite):
     def _imported(self, alias: cst.ImportAlias, evidence: Evidence) -> list[Edit] | None:
         """The module that is gone, or a name that the module never had, as one alias of an import."""
         source, (name,) = self.at.source, self.names
-        statement = source.parent(alias)
-        wanted = str(name.now).rpartition(".")[2]
-        if isinstance(statement, cst.Import):
-            if alias.asname is None or not isinstance(alias.name, cst.Attribute):
+        match source.parent(alias):
+            case cst.Import() if alias.asname is not None and isinstance(alias.name, cst.Attribute):
+                return [Edit(source.path, source.span(alias.name), layout.code(source, alias.name.value))]
+            case cst.ImportFrom() if not name.is_module:
+                return imported_as(source, alias, name.name_now, evidence)
+            case cst.ImportFrom(module=cst.Attribute() as module, names=[_]):
+                # `from tensorflow.keras.mixed_precision import experimental as mp`: the module that it was in
+                edits = [Edit(source.path, source.span(module), layout.code(source, module.value))]
+                return [*edits, *imported_as(source, alias, name.name_now, evidence)]
+            case _:
                 return None
-            return [Edit(source.path, source.span(alias.name), layout.code(source, alias.name.value))]
-        if not isinstance(statement, cst.ImportFrom) or isinstance(statement.names, cst.ImportStar):
-            return None
-        if not name.is_module:
-            return imported_as(source, alias, wanted, evidence)
-        return self._module(statement, alias, wanted, evidence)
-
-    def _module(
-        self, statement: cst.ImportFrom, alias: cst.ImportAlias, wanted: str, evidence: Evidence
-    ) -> list[Edit] | None:
-        """`from tensorflow.keras.mixed_precision import experimental as mp`: the module that it was in."""
-        source, module = self.at.source, statement.module
-        if not isinstance(module, cst.Attribute) or len(statement.names) != 1:  # type: ignore[arg-type]
-            return None
-        edits = [Edit(source.path, source.span(module), layout.code(source, module.value))]
-        return [*edits, *imported_as(source, alias, wanted, evidence)]
 
 
 def name_of_today(source: SourceFile, node: cst.Attribute, name: Retired) -> list[Edit]:
     """`mp.set_policy`, or all of `keras.mixed_precision.experimental.set_policy`, as it is called today."""
-    wanted = str(name.now).rpartition(".")[2]
     if name.is_module:  # keras.mixed_precision.experimental
         return [Edit(source.path, Span(source.span(node.value).end, source.span(node).end), "")]
     inner = node.value
     if isinstance(inner, cst.Attribute) and inner.attr.value == "experimental" and name.is_of_module:
-        return [Edit(source.path, Span(source.span(inner.value).end, source.span(node).end), f".{wanted}")]
-    return [Edit(source.path, source.span(node.attr), wanted)]
+        return [Edit(source.path, Span(source.span(inner.value).end, source.span(node).end), f".{name.name_now}")]
+    return [Edit(source.path, source.span(node.attr), name.name_now)]
 
 
 def imported_as(source: SourceFile, alias: cst.ImportAlias, wanted: str, evidence: Evidence) -> list[Edit]:

@@ -32,10 +32,10 @@ class WrapOnce(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """Where the call is also given plain optimizers, it asks first."""
-        source, call = self.at.source, self.at.node
-        given = _given(call)
-        if not isinstance(call, cst.Call) or given is None:
+        source, wrapping = self.at.source, _wrapping(self.at.node)
+        if wrapping is None:
             return None
+        call, given = wrapping
         edits: list[Edit] | None
         if self._is_always_nested(evidence):
             edits = reduced(source, call, given)
@@ -67,10 +67,10 @@ class Unwrap(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """Only where all that is asked of it is known; in Keras 3 `scale_loss` of a plain optimizer does nothing."""
-        source, call = self.at.source, self.at.node
-        given = _given(call)
-        if not isinstance(call, cst.Call) or given is None:
+        source, wrapping = self.at.source, _wrapping(self.at.node)
+        if wrapping is None:
             return None
+        call, given = wrapping
         edits = reduced(source, call, given)
         if edits is None:
             return None
@@ -100,10 +100,10 @@ def _used(evidence: Evidence) -> Iterator[OptimizerUsed]:
         yield from world.once(Loops).used()
 
 
-def _given(call: cst.CSTNode) -> cst.BaseExpression | None:
-    """The optimizer that a wrapper is put around."""
-    arg = calls.argument_at(call, INNER, 0) if isinstance(call, cst.Call) else None
-    return arg.value if arg is not None else None
+def _wrapping(node: cst.CSTNode) -> tuple[cst.Call, cst.BaseExpression] | None:
+    """The call that makes a wrapper, and the optimizer that it is put around."""
+    arg = calls.argument_at(node, INNER, 0) if isinstance(node, cst.Call) else None
+    return (node, arg.value) if isinstance(node, cst.Call) and arg is not None else None
 
 
 def _without(place: Place) -> list[Edit] | None:

@@ -10,7 +10,7 @@ from typing import Final
 from mplint.interpreter.keras import optimizers
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.keras.precision import computes_in_float16
-from mplint.interpreter.scaling import Course, Courses, Factor
+from mplint.interpreter.scaling import Course, Courses, Factor, behind
 from mplint.interpreter.trace import (
     GradientsApplied,
     GradientTaken,
@@ -170,16 +170,7 @@ class Loops:
                     yield step, inner
 
     def _reaches_float16(self, made: Made) -> bool:
-        stack, seen = [made], set[Made]()
-        while stack:
-            here = stack.pop()
-            if here in seen:
-                continue
-            seen.add(here)
-            if here.layer is not None and computes_in_float16(self._m, here.layer):
-                return True
-            stack.extend(operand.made for operand in here.operands)
-        return False
+        return any(one.layer is not None and computes_in_float16(self._m, one.layer) for one in behind(made))
 
     # -- scaling that is done, and not undone, or too often
 
@@ -349,12 +340,5 @@ class Loops:
 
 def _asks_for_overflows(made: Made) -> bool:
     """Whether what is so made says where something is inf or nan."""
-    stack, seen = [made], set[Made]()
-    while stack:
-        here = stack.pop()
-        if here.by in ASKS_FOR_OVERFLOWS:
-            return True
-        if here not in seen and here.kind in ("operation", "cast") and here.by not in CHOOSES:
-            seen.add(here)
-            stack.extend(operand.made for operand in here.operands)
-    return False
+    computed = behind(made, lambda one: one.kind in ("operation", "cast") and one.by not in CHOOSES)
+    return any(one.by in ASKS_FOR_OVERFLOWS for one in computed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -99,6 +99,17 @@ class Course:
         return any(factor.power > 0 for factor in self.factors)
 
 
+def behind(made: Made, counts: Callable[[Made], bool] = lambda _: True) -> Iterator[Made]:
+    """What is so made and all that it is computed from, without what does not count, and what is behind that alone."""
+    stack, seen = [made], set[Made]()
+    while stack:
+        here = stack.pop()
+        if here not in seen and counts(here):
+            seen.add(here)
+            yield here
+            stack.extend(operand.made for operand in reversed(here.operands))
+
+
 _NOTHING: Final = Course()
 _UNKNOWN: Final = Course(sure=False)
 
@@ -128,14 +139,7 @@ class Courses:
 
     def behind_gradient(self, tensor: Tensor) -> Iterator[Made]:
         """The operations on a gradient that `tensor` has gone through since it was taken, the last one first."""
-        stack, seen = [tensor.made], set[Made]()
-        while stack:
-            made = stack.pop()
-            if made in seen or made.kind == "gradient" or not self.of_made(made).gradients:
-                continue
-            seen.add(made)
-            yield made
-            stack.extend(operand.made for operand in reversed(made.operands))
+        return behind(tensor.made, lambda made: made.kind != "gradient" and bool(self.of_made(made).gradients))
 
     def divisor(self, made: Made) -> Made | None:
         """What a division divides by, where that is computed from gradients with a scale in them: their norm."""

@@ -68,8 +68,11 @@ class Untried:
     def _is_handed_on(self, call: cst.Call, aliases: dict[str, set[str]], given: str | int, depth: int) -> bool:
         """Whether what `call` passes as the keyword or at the position `given` turns half precision on there."""
         called = dotted(call.func).rpartition(".")[2]
-        return any(self._takes(function, given, depth) for name in aliases.get(called, {called})
-                   for function in self._functions(name))  # fmt: skip
+        return any(
+            self._takes(function, given, depth)
+            for name in aliases.get(called, {called})
+            for function in self._functions(name)
+        )
 
     def _takes(self, function: cst.FunctionDef, given: str | int, depth: int) -> bool:
         parameters = function.params
@@ -85,10 +88,8 @@ class Untried:
         return any(
             self._is_handed_on(node, aliases, given, depth + 1)
             for node in walk(function.body)
-            if isinstance(node, cst.Call)
-            and any(arg.star == "**" and isinstance(arg.value, cst.Name) and arg.value.value == more
-                    for arg in node.args)
-        )  # fmt: skip
+            if isinstance(node, cst.Call) and any(arg.star == "**" and dotted(arg.value) == more for arg in node.args)
+        )
 
     def _functions(self, name: str) -> Collection[cst.FunctionDef]:
         """The functions, and the constructors of the classes, that are called `name` and may set half precision."""
@@ -98,8 +99,7 @@ class Untried:
                 node
                 for path in (homes if len(homes) <= _MAX_HOMES else ())
                 for owner, node in self._defined(path)
-                if name
-                == (owner.name.value if owner is not None and node.name.value == "__init__" else node.name.value)
+                if name == _called(owner, node)
             )
         return self._named[name]
 
@@ -109,6 +109,12 @@ class Untried:
         except (SourceError, ParseFault):
             return
         yield from functions(tree)
+
+
+def _called(owner: cst.ClassDef | None, function: cst.FunctionDef) -> str:
+    """By what name a function is called: a constructor by that of its class."""
+    name = function.name.value
+    return owner.name.value if owner is not None and name == "__init__" else name
 
 
 def _off_by_default(function: cst.FunctionDef) -> Iterator[str]:

@@ -60,6 +60,11 @@ class Retired:
         return ".".join(self.path.split(".")[-2:])
 
     @property
+    def name_now(self) -> str:
+        """What is called so today, without the module that it is in; empty where nothing is."""
+        return (self.now or "").rpartition(".")[2]
+
+    @property
     def is_module(self) -> bool:
         """Whether it is the module itself."""
         return self.path == EXPERIMENTAL
@@ -77,7 +82,7 @@ class Retired:
     @property
     def is_renamed(self) -> bool:
         """Whether more than the module is called otherwise."""
-        return not self.is_module and (self.now is None or self.path.rpartition(".")[2] != self.now.rpartition(".")[2])
+        return not self.is_module and self.path.rpartition(".")[2] != self.name_now
 
 
 @lru_cache(maxsize=4096)
