@@ -15,7 +15,9 @@ from mplint.codemods.compiling import CompileScaling
 from mplint.codemods.dtype_texts import DTypeItself
 from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
+from mplint.codemods.half_losses import LossInFloat32
 from mplint.codemods.heads import Float32End
+from mplint.codemods.logits import KeepLogits
 from mplint.codemods.minimizing import Minimized
 from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
@@ -42,6 +44,7 @@ from mplint.codemods.unwrapping import Unwrap, WrapOnce
 from mplint.codemods.wrappers import Float32Wrapper
 from mplint.findings import Applicability, Severity
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
+from mplint.interpreter.half_losses import HalfLoss, HalfLosses
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.loops import Loops
@@ -58,6 +61,7 @@ from mplint.interpreter.outdated import (
     optimizer_uses,
     other_names,
 )
+from mplint.interpreter.probabilities import Probabilities, RoundedLoss
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
@@ -133,12 +137,16 @@ __all__ = [
     "FileRule",
     "Float32End",
     "Float32Wrapper",
+    "HalfLoss",
+    "HalfLosses",
     "History",
     "Ineffective",
     "KeepOverflows",
+    "KeepLogits",
     "Layer",
     "LeftToKeras3",
     "Loops",
+    "LossInFloat32",
     "Minimized",
     "Model",
     "NameOfOther",
@@ -148,7 +156,9 @@ __all__ = [
     "Place",
     "Policy",
     "PolicyInstead",
+    "Probabilities",
     "Rewrite",
+    "RoundedLoss",
     "Rule",
     "ScaleDynamically",
     "ScaleInner",

@@ -235,8 +235,9 @@ class Computed:
     """An operator or a function of the library was applied at `place`, and half precision takes part.
 
     `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
-    operator is given `left` and `right`, a cast `x`.  `result` is the tensor that comes out, the first of several, and
-    None where it raises for operands of these dtypes.
+    operator is given `left` and `right`, a cast `x`; an object of a class of losses is there too, as `loss`, with its
+    `from_logits`.  `result` is the tensor that comes out, the first of several, and None where it raises for operands
+    of these dtypes.
     """
 
     place: Place
@@ -244,6 +245,15 @@ class Computed:
     by: str
     arguments: tuple[tuple[str, Value], ...]
     result: Tensor | None
+
+
+@immutable()
+class LossGiven:
+    """Tensors are terms of what is trained: given to `add_loss`, or by a loss function that the library calls."""
+
+    place: Place
+    context: Context
+    values: tuple[Tensor, ...]
 
 
 @immutable()
@@ -334,6 +344,7 @@ Event = (
     | GradientsApplied
     | Reported
     | Computed
+    | LossGiven
     | DTypeTaken
     | Applied
     | Ran

@@ -152,6 +152,9 @@ def compile_model(m: Machine, model: Instance, policy: Policy, arguments: Argume
     elif own == SCALE_POLICY and not off and not scales(optimizer):
         optimizer = _wrapped(m, optimizer, place)
     m.put(model.address, "optimizer", optimizer)
+    loss = arguments.get("loss", 1)
+    if loss is not None:
+        m.put(model.address, "loss", loss)
     jit = arguments.get("jit_compile") == TRUE
     m.record(Compiled(model, m.context, policy, place, given, optimizer, off, given is not _DEFAULT, jit))
 
