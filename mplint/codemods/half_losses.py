@@ -13,7 +13,7 @@ from mplint.codemods import layout, statements
 from mplint.codemods.casts import caster
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Edit, Fix
-from mplint.interpreter.half_losses import HalfLoss, HalfLosses
+from mplint.interpreter.half_losses import OF_CLASS, HalfLoss, HalfLosses
 from mplint.interpreter.trace import Computed, LayerCalled
 from mplint.interpreter.values import HALF, List, Place, Tensor, Tuple, Value, alternatives
 from mplint.interpreter.world import World
@@ -78,7 +78,7 @@ class _Function:
     def take(self, event: Computed, operands: Sequence[cst.BaseExpression]) -> bool:
         """Note the operands of an operation that come from elsewhere; False where they cannot be told apart."""
         values = [value for _, value in event.arguments]
-        if event.by == "keras.losses.Loss":  # of what its own `call` gives
+        if event.by == OF_CLASS:
             return True
         if len(values) < len(operands):
             return False
@@ -215,7 +215,7 @@ class _Function:
         if loop is not None and self._is_in(loop, self.scope) and not any(self._is_in(node, loop) for node in stored):
             return False  # the next pass of the loop would find it cast
         return all(
-            any(node is leaf for leaf in leaves) or self._takes_any(node)
+            any(node is leaf for leaf in leaves) or self._takes_any(node) or (own and self._is_in(node, at))
             for node in statements.loads(self.source, self.scope, name)
             if self.source.span(node).start >= start
         )

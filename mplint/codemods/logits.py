@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -11,7 +11,7 @@ from mplint.codemods import calls, layout, statements
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.code import dotted
-from mplint.interpreter.probabilities import RoundedLoss
+from mplint.interpreter.probabilities import PREDICTIONS, RoundedLoss
 from mplint.interpreter.trace import Computed, LayerCalled, Reported
 from mplint.interpreter.values import Made, Place, Tensor, alternatives
 from mplint.interpreter.world import Layer, World, core
@@ -37,7 +37,7 @@ class KeepLogits(Rewrite):
         edits, _ = calls.without(layer.place.source, layer.place.node, activation)
         what = f"keep the logits: no {self.rounded.activation} in the layer, and from_logits=True"
         other = next(self._read_elsewhere(evidence), None)
-        shared = self._is_shared()
+        shared = self._is_shared() or self._is_read_twice(event)
         level = Applicability.DISPLAY if other is not None or shared else Applicability.UNSAFE
         if other is not None:
             what = f"{what}; {evidence.row_of(other)} reads the probabilities, too"
@@ -58,21 +58,34 @@ class KeepLogits(Rewrite):
         return calls.set_argument(place.source, place.node, "from_logits", "True") if "entropy" in name else None
 
     def _read_elsewhere(self, evidence: Evidence) -> Iterator[Place]:
-        """Where something else than a cross-entropy is done to the probabilities."""
-        maker = self.rounded.maker
+        """Where something else than a cross-entropy is done to the probabilities, casts of them seen through."""
         for world in evidence.worlds:
+            kept = [self.rounded.maker]
             for event in world.trace.events:
                 match event:
                     case Computed(result=result, place=place) if place is not self.rounded.at:
                         found = result.made.operands if result is not None else ()
+                        if result is not None and result.made.kind == "cast" and _are(found, kept):
+                            kept.append(result.made)
+                            continue
                     case LayerCalled(inputs=inputs, place=place):
                         found = inputs
                     case Reported(values=values, place=place):
                         found = values
                     case _:
                         continue
-                if any(_is(tensor, maker) for tensor in found):
+                if _are(found, kept):
                     yield place
+
+    def _is_read_twice(self, event: Computed) -> bool:
+        """Whether the name that the loss is given is read by something else: what that does in float32 is not known."""
+        source = event.place.source
+        given = event.place.node.args if isinstance(event.place.node, cst.Call) else ()
+        position = next((at for at, (name, _) in enumerate(event.arguments) if name in PREDICTIONS), None)
+        value = given[position].value if position is not None and position < len(given) else None
+        if not isinstance(value, cst.Name):
+            return False
+        return len(statements.loads(source, statements.scope(source, value), value.value)) != 1
 
     def _is_shared(self) -> bool:
         """Whether the object that computes the loss is called at other places, or handed on."""
@@ -93,5 +106,6 @@ class KeepLogits(Rewrite):
         return len(read) != 1
 
 
-def _is(tensor: Tensor, maker: Made) -> bool:
-    return any(core(way).made.same(maker) for way in alternatives(tensor))
+def _are(tensors: Sequence[Tensor], kept: Sequence[Made]) -> bool:
+    """Whether one of `tensors` is what one of `kept` gives."""
+    return any(core(way).made.same(made) for tensor in tensors for way in alternatives(tensor) for made in kept)

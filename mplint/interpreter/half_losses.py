@@ -16,6 +16,7 @@ from mplint.interpreter.trace import Computed, GradientTaken, LayerCalled, LossG
 from mplint.interpreter.values import (
     HALF,
     WIDE,
+    Instance,
     Made,
     Place,
     Policy,
@@ -32,6 +33,8 @@ _SAME: Final = frozenset({"part", "operator.Minus", "operator.Plus"})
 """Operations of which there is no event: they are where their operand is."""
 _WORST: Final = tuple(Instability)
 _FLOAT16: Final = "float16"
+OF_CLASS: Final = "keras.losses.Loss"
+"""What an object of a class of losses of the program does to what its `call` gives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,7 @@ class HalfLoss:
             for event in self.operations
             if event.result is not None
             and event.result.made.computed_in == _FLOAT16
+            and event.by != OF_CLASS
             and (why := instability(event.by)) is not None
         )
 
@@ -195,11 +199,16 @@ class HalfLosses:
         return HalfLoss(tuple(events), tuple(sources.values()), self._policy(sources.values()))
 
     def _policy(self, sources: Iterable[Tensor]) -> Policy | None:
-        for source in sources:
-            layer = core(_whole(source)).made.layer
-            info = info_of(self._world.machine, layer) if layer is not None else None
+        """The policy of the nearest layer that one of them comes from."""
+        ahead, seen = [core(_whole(source)).made for source in sources], set[Made]()
+        while ahead:
+            made = ahead.pop(0)
+            info = info_of(self._world.machine, made.layer) if made.layer is not None else None
             if info is not None and info.policy.name is not None:
                 return info.policy
+            if made not in seen:
+                seen.add(made)
+                ahead.extend(operand.made for operand in made.operands)
         return None
 
     # -- what is said elsewhere
@@ -215,16 +224,16 @@ class HalfLosses:
         info = info_of(self._world.machine, made.layer) if made.layer is not None else None
         if info is not None and info.policy.name in HALF:
             return True
-        return any(made.same(end) for end in self._ends)
+        return _key(made) in self._ends
 
     @cached_property
-    def _ends(self) -> tuple[Made, ...]:
-        found: list[Made] = []
+    def _ends(self) -> frozenset[tuple[str, Place | None, Instance | None]]:
+        found: set[tuple[str, Place | None, Instance | None]] = set()
         for end, _ in faulty_ends(self._world, *EndFault):
-            found.append(core(end.tensor).made)
+            found.add(_key(core(end.tensor).made))
             if end.softmax is not None:
-                found.append(end.softmax)
-        return tuple(found)
+                found.add(_key(end.softmax))
+        return frozenset(found)
 
 
 def _makers(tensor: Tensor) -> Iterator[Made]:
@@ -251,6 +260,11 @@ def _is_cast_down(made: Made) -> bool:
 def _is_trained(source: Tensor) -> bool:
     """Whether a gradient is taken with respect to weights."""
     return any(way.made.kind == "variable" or way.made.layer is not None for way in alternatives(source))
+
+
+def _key(made: Made) -> tuple[str, Place | None, Instance | None]:
+    """What a computation is, whatever call of the model it is done in."""
+    return made.kind, made.place, made.layer
 
 
 def _position(event: Computed) -> tuple[str, int]:

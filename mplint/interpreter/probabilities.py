@@ -27,7 +27,8 @@ from mplint.interpreter.world import World, core
 from mplint.keras_api import activation_of, carries
 from mplint.keras_api.stability import Instability, instability, is_cross_entropy
 
-_PREDICTIONS: Final = ("y_pred", "output")
+PREDICTIONS: Final = ("y_pred", "output")
+"""What the parameter for the probabilities is called."""
 _ACTIVATIONS: Final = frozenset({"softmax", "sigmoid"})
 _NEAR: Final = frozenset(
     {"operator.+", "operator.-", "operator.*", "operator.r*", "part", "tensorflow.clip_by_value", "keras.ops.clip",
@@ -67,9 +68,9 @@ class Probabilities:
     def rounded(self) -> Iterator[RoundedLoss]:
         """Those that are computed of probabilities which half precision has rounded, and not of the logits."""
         for event in self._world.trace.events:
-            if not isinstance(event, Computed):
+            if not isinstance(event, Computed) or not is_cross_entropy(event.by):
                 continue
-            for maker, activation, touched in self.of(event):
+            for maker, activation, touched in self._given(event):
                 if self._has_lost_logits(event, touched) and not self._is_spoken_of(maker):
                     yield RoundedLoss(event.place, maker, activation, self._policy(maker), event)
         for made in self._losses.followed:
@@ -79,17 +80,20 @@ class Probabilities:
                 if maker.computed_in == "float16" and not self._is_spoken_of(maker):
                     yield RoundedLoss(made.place, maker, activation, self._policy(maker), None)
 
-    def of(self, event: Computed) -> Iterator[tuple[Made, str, bool]]:
+    def of(self, event: Computed) -> Iterator[RoundedLoss]:
+        """Those that a call of a cross-entropy of Keras computes, whether or not it finds the logits."""
+        for maker, activation, _ in self._given(event):
+            yield RoundedLoss(event.place, maker, activation, self._policy(maker), event)
+
+    def _given(self, event: Computed) -> Iterator[tuple[Made, str, bool]]:
         """What computes, in half precision, the probabilities that a cross-entropy of Keras is given.
 
         With the name of the activation, and whether something was done to them since.
         """
-        if not is_cross_entropy(event.by):
-            return
         given = dict(event.arguments)
-        if given.get("from_logits", FALSE) != FALSE:
+        if not is_cross_entropy(event.by) or given.get("from_logits", FALSE) != FALSE:
             return
-        predictions = next((given[name] for name in _PREDICTIONS if name in given), None)
+        predictions = next((given[name] for name in PREDICTIONS if name in given), None)
         for way in alternatives(predictions) if isinstance(predictions, Tensor) else ():
             found = self._maker(way)
             if found is not None and found[0].computed_in in HALF:

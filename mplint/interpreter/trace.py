@@ -232,7 +232,7 @@ class Reported:
 
 @immutable()
 class Computed:
-    """An operator or a function of the library was applied at `place`, and half precision takes part.
+    """An operator or a function of the library was applied at `place`, and half precision takes part, or may have before.
 
     `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
     operator is given `left` and `right`, a cast `x`; an object of a class of losses is there too, as `loss`, with its

@@ -88,7 +88,7 @@ def _computed(
         "operation", place, m.context, by=by, operands=found, computed_in=dtype if plain else None, others=others
     )
     result = Tensor(made.computed_in, made, False)
-    if any(tensor.dtype in HALF for tensor in found):
+    if any(tensor.dtype in HALF for tensor in found) or tensors.is_noted(by):
         bound = (*zip(_PARAMETERS, arguments.args, strict=False), *arguments.keywords)
         m.record(Computed(place, m.context, by, (*bound, *more), result))
     return result

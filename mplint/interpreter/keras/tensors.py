@@ -136,9 +136,15 @@ def _note(
         result.dtype in HALF
         or any(operand.dtype in HALF for operand in made.operands)
         or isinstance(found, keras_api.Clash)
+        or is_noted(made.by)
     ):
         raises = isinstance(found, keras_api.Clash)
         m.record(Computed(made.place, m.context, made.by, arguments, None if raises else result))
+
+
+def is_noted(path: str) -> bool:
+    """Whether an operation is recorded whatever the dtype of its operands: what they were before matters, too."""
+    return path.endswith(("crossentropy", "Crossentropy"))
 
 
 def _settle(m: Machine, value: Tensor) -> None:
