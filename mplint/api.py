@@ -18,8 +18,10 @@ from mplint.codemods.dynamic import ScaleDynamically
 from mplint.codemods.feeding import KeepFloat32
 from mplint.codemods.float32 import InFloat32
 from mplint.codemods.graph_options import PolicyInstead, WithoutOption
+from mplint.codemods.half_losses import LossInFloat32
 from mplint.codemods.heads import Float32End
 from mplint.codemods.integers import KeepIntegers
+from mplint.codemods.logits import KeepLogits
 from mplint.codemods.lowering import Lowered
 from mplint.codemods.matching import Matched
 from mplint.codemods.minimizing import Minimized
@@ -54,6 +56,7 @@ from mplint.interpreter.defeated import Defeat, defeats
 from mplint.interpreter.ends import EndFault, faulty_ends, in_vain
 from mplint.interpreter.feeding import Feeding
 from mplint.interpreter.graph_rewriting import GraphRewriting
+from mplint.interpreter.half_losses import HalfLoss, HalfLosses
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective
 from mplint.interpreter.integers import Integers, Rounded
@@ -63,6 +66,7 @@ from mplint.interpreter.numerics import Numerics, Overflow, Underflow, Unstable
 from mplint.interpreter.other_generation import OptimizerUse, OtherGeneration
 from mplint.interpreter.outdated import Outdated
 from mplint.interpreter.preprocessing import half_preprocessing
+from mplint.interpreter.probabilities import Probabilities, RoundedLoss
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.sizes import Sizes
 from mplint.interpreter.values import HALF, Place, Policy
@@ -155,16 +159,20 @@ __all__ = [
     "Float32Preprocessing",
     "Float32Wrapper",
     "GraphRewriting",
+    "HalfLoss",
+    "HalfLosses",
     "History",
     "InFloat32",
     "Ineffective",
     "Integers",
     "KeepFloat32",
     "KeepIntegers",
+    "KeepLogits",
     "KeepOverflows",
     "Layer",
     "LeftToKeras3",
     "Loops",
+    "LossInFloat32",
     "Lowered",
     "Matched",
     "Minimized",
@@ -181,10 +189,12 @@ __all__ = [
     "Place",
     "Policy",
     "PolicyInstead",
+    "Probabilities",
     "Rewrite",
     "RoundUp",
     "RoundUpBatch",
     "Rounded",
+    "RoundedLoss",
     "Rule",
     "ScaleDynamically",
     "ScaleInner",

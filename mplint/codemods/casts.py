@@ -19,7 +19,7 @@ def cast_to_float32(
 
     What runs `in_both` generations is cast in a way that both have; None where the file has none.
     """
-    written = _caster(end.world, source, symbolic, in_both)
+    written = caster(end.world, source, symbolic, in_both)
     if written is None:
         return None
     before, after = written
@@ -44,7 +44,7 @@ def float32_activation(world: World, source: SourceFile, more: str = "") -> str 
     return f"{layer}({layout.quoted(source, 'linear')}, dtype={layout.quoted(source, 'float32')}{more})"
 
 
-def _caster(world: World, source: SourceFile, symbolic: bool, in_both: bool) -> tuple[str, str] | None:
+def caster(world: World, source: SourceFile, symbolic: bool, in_both: bool) -> tuple[str, str] | None:
     """How the file can cast an expression, for one generation or for both: the text before it and behind it."""
     if symbolic:  # tf.cast does not take a KerasTensor in Keras 3
         layer = float32_activation(world, source)

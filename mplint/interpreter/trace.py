@@ -246,11 +246,13 @@ class Reported:
 class Computed:
     """An operator or a function of the library was applied at `place`, and half precision takes part.
 
-    Or, of products of matrices and convolutions, would without a cast right before them.
+    Or of a cross-entropy, may have before; or of products of matrices and convolutions, would without a cast right
+    before them.
 
     `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
-    operator is given `left` and `right`, a cast `x`.  `result` is the tensor that comes out, the first of several, and
-    None where it raises for operands of these dtypes.  `inside` is the layer or model in whose `call` that is.
+    operator is given `left` and `right`, a cast `x`; an object of a class of losses is there too, as `loss`, with its
+    `from_logits`.  `result` is the tensor that comes out, the first of several, and None where it raises for operands
+    of these dtypes.
     """
 
     place: Place
@@ -290,6 +292,15 @@ class Counted:
 
     made: Made
     stop: int | None
+
+
+@immutable()
+class LossGiven:
+    """Tensors are terms of what is trained: given to `add_loss`, or by a loss function that the library calls."""
+
+    place: Place
+    context: Context
+    values: tuple[Tensor, ...]
 
 
 @immutable()
@@ -393,6 +404,7 @@ Event = (
     | Counted
     | Fed
     | Piped
+    | LossGiven
     | DTypeTaken
     | Applied
     | Ran

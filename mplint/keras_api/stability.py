@@ -8,30 +8,31 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
+
+from mplint.keras_api.activations import activation_of
+from mplint.keras_api.names import Kind, canonical, kind
 
 
 class Sensitivity(enum.Enum):
-    """Why a function is better not computed in half precision."""
+    """Why a function is better not computed in half precision, the worst first, with measured numbers."""
 
-    EXPONENTIAL = "exponential"
-    """Overflows from 11.1 on."""
-    LOGARITHM = "logarithm"
-    """Of what has become 0 it is -inf."""
-    POWER = "power"
-    SQUARE = "square"
-    """Overflows from 256 on, and is 0 below 0.00024."""
-    SUM = "sum"
-    """Of many; overflows, and small terms are lost."""
-    MEAN = "mean"
-    NORM = "norm"
+    EXPONENTIAL = "exp(11.1) is inf"
+    LOGARITHM = "the logarithm of what float16 rounds to 0 is -inf"
+    POWER = "256 ** 2 is inf"
+    SQUARE = "the square of 256 is inf, and that of 0.00017 is 0"
+    NORM = "squares beyond 65504 are inf, and those of 1e-4 are 0"
     """A root of a sum of squares, or what is divided by one."""
-    SPREAD = "spread"
+    SPREAD = "the squares of differences beyond 255 are inf"
     """A variance or a standard deviation."""
-    RUNNING = "running"
+    CROSS_ENTROPY = "a loss of 2 is inf when it is multiplied with the loss scale"
+    LOSS = "it is inf beyond 65504, and from 2 on when it is multiplied with the loss scale"
+    SOFTMAX = "a probability below 3e-8 is 0"
+    SUM = "a sum beyond 65504 is inf"
+    MEAN = "the sum behind a mean is inf beyond 65504"
+    RUNNING = "a running sum of ones stays at 2048"
     """A running sum or product: the longer, the less of a new term is left."""
-    SOFTMAX = "softmax"
-    CROSS_ENTROPY = "cross-entropy"
 
 
 def _of(module: str, names: Iterable[str], kind: Sensitivity) -> dict[str, Sensitivity]:
@@ -65,10 +66,16 @@ SENSITIVE: Final[dict[str, Sensitivity]] = {
     "keras.ops.mean": _S.MEAN,
     "keras.ops.average": _S.MEAN,
     "keras.backend.mean": _S.MEAN,
+    **_of("tensorflow.math", ("segment_sum", "unsorted_segment_sum"), _S.SUM),
+    **_of("tensorflow.math", ("segment_mean", "unsorted_segment_mean"), _S.MEAN),
+    "tensorflow.nn.compute_average_loss": _S.MEAN,
+    "keras.ops.segment_sum": _S.SUM,
     "tensorflow.norm": _S.NORM,
     "tensorflow.math.l2_normalize": _S.NORM,
     "tensorflow.math.reduce_euclidean_norm": _S.NORM,
     "tensorflow.nn.l2_loss": _S.NORM,
+    "tensorflow.linalg.normalize": _S.NORM,
+    "tensorflow.clip_by_norm": _S.NORM,
     "keras.ops.norm": _S.NORM,
     "keras.ops.normalize": _S.NORM,
     "keras.backend.l2_normalize": _S.NORM,
@@ -98,16 +105,30 @@ SENSITIVE: Final[dict[str, Sensitivity]] = {
     ),
     **_of(
         "keras.backend",
-        ("binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy"),
+        ("binary_crossentropy", "binary_focal_crossentropy", "categorical_crossentropy",
+         "categorical_focal_crossentropy", "sparse_categorical_crossentropy"),
         _S.CROSS_ENTROPY,
     ),
 }  # fmt: skip
 """By canonical name."""
 
 
+@lru_cache(maxsize=4096)
 def sensitivity(path: str) -> Sensitivity | None:
-    """Why the function or the operator at `path`, a canonical name, is better not computed in half precision."""
-    return SENSITIVE.get(path)
+    """Why the function or the operator at `path` is better not computed in half precision; None where it may be."""
+    found = SENSITIVE.get(path) or SENSITIVE.get(canonical(path))
+    if found is not None:
+        return found
+    if kind(path) is Kind.LOSS:
+        return Sensitivity.CROSS_ENTROPY if is_cross_entropy(path) else Sensitivity.LOSS
+    return Sensitivity.SOFTMAX if activation_of(path) == "softmax" else None
+
+
+@lru_cache(maxsize=4096)
+def is_cross_entropy(path: str) -> bool:
+    """Whether a function or a class of losses of Keras is a cross-entropy, of probabilities or on request of logits."""
+    module, _, name = path.rpartition(".")
+    return module in ("keras.losses", "keras.ops", "keras.backend") and name.lower().endswith("crossentropy")
 
 
 ROOTS: Final = frozenset(

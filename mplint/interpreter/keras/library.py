@@ -380,6 +380,8 @@ def call_object(m: Machine, callee: Instance, arguments: Arguments, place: Place
         return _initialised(m, arguments, place)
     if isinstance(callee.cls, Api) and keras_api.kind(callee.cls.path) in _OBJECTS:
         return losses.call(m, callee, arguments, place)
+    if losses.is_own(callee):
+        return losses.call_own(m, callee, arguments, place)
     for value in arguments.values():
         m.escape(value)
     return UNKNOWN
@@ -492,6 +494,9 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             return NONE
         if name in losses.OF_MODELS:
             return losses.of_model(m, name, arguments, place)
+        if name == "add_loss":
+            losses.given(m, arguments.get("losses", 0) or arguments.get("loss") or UNKNOWN, place)
+            return NONE
         if name in ("add_weight", "add_variable"):
             return _weight(m, receiver, info, arguments, place)
         if name == "__call__":  # of the library, from the program's own `__call__`

@@ -154,6 +154,7 @@ def _note(m: Machine, by: str, made: Made, found: keras_api.Outcome, result: Ten
         or any(operand.dtype in HALF for operand in made.operands)
         or isinstance(found, keras_api.Clash)
         or (is_heavy(made.by) and any(_is_cast_up(operand) for operand in made.operands))
+        or is_noted(made.by)
     ):
         raises = isinstance(found, keras_api.Clash)
         given = None if raises else result
@@ -171,6 +172,11 @@ def _is_cast_up(tensor: Tensor) -> bool:
 def is_heavy(path: str) -> bool:
     """Whether a function or an operator is a product of matrices, or a convolution."""
     return path.rpartition(".")[2] in _HEAVY
+
+
+def is_noted(path: str) -> bool:
+    """Whether an operation is recorded whatever the dtype of its operands: what they were before matters, too."""
+    return path.endswith(("crossentropy", "Crossentropy"))
 
 
 def _settle(m: Machine, value: Tensor) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.keras import losses, objectives
 from mplint.interpreter.trace import Compiled
 from mplint.interpreter.values import TRUE, UNKNOWN, Bound, Class, Function, Instance, Place
 
@@ -34,6 +35,7 @@ def run_left(m: Machine) -> None:
     """Run the steps of the models that were compiled, and that nobody was seen to train."""
     for event in [event for event in m.trace.events if isinstance(event, Compiled)]:
         run_steps(m, event.model, event.place)
+        objectives.run(m, event)
 
 
 def run_steps(m: Machine, model: Instance, place: Place) -> None:
@@ -44,4 +46,6 @@ def run_steps(m: Machine, model: Instance, place: Place) -> None:
     for name in _STEPS:
         method = class_attribute(m, model.cls, name)
         if isinstance(method, Function):
-            m.call(Bound(model, method), Arguments((), (), UNKNOWN), place)
+            result = m.call(Bound(model, method), Arguments((), (), UNKNOWN), place)
+            if name == "compute_loss":
+                losses.given(m, result, place)
