@@ -191,19 +191,25 @@ def _is_only_name(source: SourceFile, statement: cst.CSTNode, name: str, other: 
 
 
 def _gone(source: SourceFile, statement: cst.BaseSmallStatement) -> Edit | None:
-    """Without a statement that has its line to itself, and without a condition around nothing else."""
+    """Without a statement that has its line to itself, and without a condition around nothing else.
+
+    None where a comment stands there: it would speak of what is gone.
+    """
     block = statements.block(source, statement)
     if block is None or statements.around(source, statement) is None:
         return None
-    if len(block.body) > 1 or isinstance(block, cst.Module):
-        return statements.removed(source, statement)
-    condition = source.parent(block)
-    if not isinstance(condition, cst.If) or condition.orelse is not None or not _is_plain(condition.test):
-        return None
-    outer = statements.block(source, condition)  # None of an elif
-    if outer is None or len(outer.body) == 1 or layout.comments_in(layout.code(source, condition)):
-        return None
-    return statements.removed(source, condition)
+    whole: cst.CSTNode = statement
+    if len(block.body) == 1 and isinstance(block, cst.IndentedBlock):
+        condition = source.parent(block)
+        if not isinstance(condition, cst.If) or condition.orelse is not None or not _is_plain(condition.test):
+            return None
+        outer = statements.block(source, condition)  # None of an elif
+        if outer is None or len(outer.body) == 1:
+            return None
+        whole = condition
+    span = source.span(whole)
+    is_told_of = layout.comments_in(source.text[span.start : layout.line_end(source, span.end)])
+    return None if is_told_of else statements.removed(source, whole)
 
 
 def _is_plain(test: cst.BaseExpression) -> bool:
