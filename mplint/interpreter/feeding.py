@@ -15,6 +15,17 @@ from mplint.interpreter.world import World
 
 _ASKS: Final = frozenset(f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">="))
 _CONVERTS: Final = "tensorflow.image.convert_image_dtype"
+_CHOOSES: Final = frozenset(
+    {"tensorflow.clip_by_value", "tensorflow.math.abs", "tensorflow.math.maximum", "tensorflow.math.minimum",
+     "tensorflow.math.negative", "tensorflow.math.round", "tensorflow.math.floor", "tensorflow.math.ceil",
+     "tensorflow.where", "tensorflow.random.shuffle"}
+    | {f"tensorflow.image.{name}" for name in (
+        "central_crop", "crop_to_bounding_box", "extract_patches", "flip_left_right", "flip_up_down",
+        "grayscale_to_rgb", "pad_to_bounding_box", "random_crop", "random_flip_left_right", "random_flip_up_down",
+        "resize_with_crop_or_pad", "rot90", "stateless_random_crop", "stateless_random_flip_left_right",
+        "stateless_random_flip_up_down", "transpose")}
+)  # fmt: skip
+"""Functions whose results are exact where what they are given is: they move pixels, choose, or bound them."""
 _PRODUCTS: Final = frozenset({"operator.*", "operator./"})
 
 
@@ -93,7 +104,7 @@ class Feeding:
             return False
         if event.by == _CONVERTS:
             return any(operand.dtype not in (None, *FLOATS) for operand in result.made.operands)
-        if not result.made.operands or passes_on(event.by, {}, self._world.generation):
+        if not result.made.operands or event.by in _CHOOSES or passes_on(event.by, {}, self._world.generation):
             return False
         others = result.made.others
         return not (event.by in _PRODUCTS and others and all(map(_is_power_of_two, others)))
