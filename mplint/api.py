@@ -67,7 +67,7 @@ from mplint.interpreter.preprocessing import half_preprocessing
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
-from mplint.keras_api import nearest_policy
+from mplint.keras_api import lacks_kernel, nearest_policy
 from mplint.source.file import Syntax
 from mplint.source.silence import Unused
 
@@ -198,6 +198,7 @@ __all__ = [
     "half_preprocessing",
     "in_vain",
     "is_deprecated",
+    "lacks_kernel",
     "nearest_policy",
     "old_arguments",
     "old_names",

@@ -16,10 +16,13 @@ def half_preprocessing(world: World) -> Iterator[Layer]:
     for event in world.trace.events:
         if not isinstance(event, LayerCalled) or event.layer in seen or not isinstance(event.layer.cls, Api):
             continue
-        if not keras_api.loses_in_half(event.layer.cls.path, world.generation):
+        if not keras_api.prepares_data(event.layer.cls.path):
             continue
         layer = world.layer(event.layer)
-        if layer is not None and layer.computes_in in HALF and not layer.hidden and is_data(event.inputs):
+        dtype = layer.computes_in if layer is not None else None
+        if layer is None or dtype is None or dtype not in HALF or layer.hidden or not is_data(event.inputs):
+            continue
+        if keras_api.loses_in_half(layer.base, dtype, world.generation):
             seen.add(event.layer)
             yield layer
 
