@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import frexp
 from typing import Final
 
 from mplint.interpreter.carrying import passes_on
-from mplint.interpreter.preprocessing import is_data
+from mplint.interpreter.preprocessing import is_data, is_power_of_two
 from mplint.interpreter.trace import Computed, Fed, LayerCalled, Piped
-from mplint.interpreter.values import FLOATS, HALF, Array, Const, Made, Place, Tensor, Tuple, Value, alternatives
+from mplint.interpreter.values import FLOATS, HALF, Array, Const, Made, Place, Tensor, Tuple, alternatives
 from mplint.interpreter.world import World
 
 _ASKS: Final = frozenset(f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">="))
@@ -107,7 +106,7 @@ class Feeding:
         if not result.made.operands or event.by in _CHOOSES or passes_on(event.by, {}, self._world.generation):
             return False
         others = result.made.others
-        return not (event.by in _PRODUCTS and others and all(map(_is_power_of_two, others)))
+        return not (event.by in _PRODUCTS and others and all(map(is_power_of_two, others)))
 
     def _behind(self, event: Computed) -> tuple[Place, tuple[Origin, ...], bool]:
         """Where something is computed, what made its operands half precision, and whether that is all."""
@@ -131,6 +130,8 @@ class Feeding:
         """Whether it is data that are made half precision here."""
         if made.kind != "cast" and made.by != _CONVERTS:
             return False
+        if any(operand.dtype == "bool" for operand in made.operands):
+            return False  # 0 and 1
         if made.operands:
             return is_data(made.operands) and (piped or any(map(_has_source, made.operands)))
         event = self._computed.get(id(made))
@@ -212,7 +213,3 @@ def _may_round(made: Made) -> bool:
     """Whether a cast is not one of whole numbers: pixels are exact in half precision."""
     given: Iterable[str | None] = (operand.dtype for operand in made.operands)
     return all(dtype is None or dtype in FLOATS for dtype in given)
-
-
-def _is_power_of_two(value: Value) -> bool:
-    return isinstance(value, Const) and isinstance(value.value, (int, float)) and abs(frexp(value.value)[0]) == 0.5
