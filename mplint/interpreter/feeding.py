@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import libcst as cst
+
 from mplint.interpreter.carrying import passes_on
 from mplint.interpreter.preprocessing import is_data, is_power_of_two
 from mplint.interpreter.trace import Computed, Fed, LayerCalled, Piped
@@ -25,6 +27,7 @@ _CHOOSES: Final = frozenset(
         "stateless_random_flip_up_down", "transpose")}
 )  # fmt: skip
 """Functions whose results are exact where what they are given is: they move pixels, choose, or bound them."""
+_FILLERS: Final = frozenset({"ones", "zeros", "empty", "full", "eye", "identity"})
 _PRODUCTS: Final = frozenset({"operator.*", "operator./"})
 
 
@@ -144,7 +147,9 @@ class Feeding:
         """The arrays that are given to a model or a dataset."""
         for event in self._world.trace.events:
             for value in self._world.machine.parts(event.inputs) if isinstance(event, Fed) else ():
-                if isinstance(value, Array) and value.rounded is not None:
+                if not isinstance(value, Array) or value.rounded is None:
+                    continue
+                if value.computed is not None or not _fills(value.rounded):
                     dtype = value.dtype if value.dtype in HALF else None
                     yield Origin(value.rounded, "", dtype or "float16", True), value.computed
 
@@ -207,6 +212,13 @@ def _has_source(tensor: Tensor) -> bool:
     """Whether a tensor is known to come from data."""
     before = [operand for made in _computations(tensor) for operand in made.operands]
     return any(way.made.kind == "data" for each in (tensor, *before) for way in alternatives(each))
+
+
+def _fills(place: Place) -> bool:
+    """Whether a call makes an array of one number."""
+    node = place.node
+    called = node.func if isinstance(node, cst.Call) else None
+    return isinstance(called, cst.Attribute) and called.attr.value in _FILLERS
 
 
 def _may_round(made: Made) -> bool:
