@@ -71,7 +71,7 @@ from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.sizes import Sizes
 from mplint.interpreter.values import HALF, Place, Policy
 from mplint.interpreter.world import End, Layer, Model, World
-from mplint.keras_api import nearest_policy
+from mplint.keras_api import lacks_kernel, nearest_policy
 from mplint.keras_api.precision import shown_number
 from mplint.keras_api.stability import Sensitivity
 from mplint.source.file import Syntax
@@ -232,6 +232,7 @@ __all__ = [
     "first_at_each_place",
     "half_preprocessing",
     "in_vain",
+    "lacks_kernel",
     "mismatches",
     "nearest_policy",
     "shown_number",

@@ -85,7 +85,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from mplint.api import Applicability, Fault, Float32Preprocessing, Rule, Severity, World, half_preprocessing
+from mplint.api import (
+    Applicability,
+    Fault,
+    Float32Preprocessing,
+    Rule,
+    Severity,
+    World,
+    half_preprocessing,
+    lacks_kernel,
+)
 
 _LOSES: Final = {
     "Normalization": {
@@ -120,5 +129,8 @@ class HalfPreprocessingLayer(Rule):
         for layer in half_preprocessing(world):
             name = layer.base.rpartition(".")[2]
             dtype = layer.computes_in or ""
-            says = f"{name} prepares the data in {dtype}: {_LOSES.get(name, _OF_PIXELS)[dtype]}; give it float32"
+            loses = _LOSES.get(name, _OF_PIXELS)[dtype]
+            if lacks_kernel(layer.base, dtype, world.generation):
+                loses = "a CPU has no kernel for that, and raises"
+            says = f"{name} prepares the data in {dtype}: {loses}; give it float32"
             yield Fault(layer.place, Severity.WARNING, says, layer.policy, Float32Preprocessing(layer))

@@ -170,7 +170,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     if name in _COMPARES:
         return Array("bool")
     found = _combined(m, (left, right), place)
-    if name == "Divide" and _is_whole(found.dtype):
+    if name == "Divide" and (_is_whole(found.dtype) or found.dtype == "bool"):
         return Array("float64")
     return replace(found, number=scalars.operator(name, left, right))
 
@@ -234,7 +234,9 @@ def _common(left: str | None, left_scalar: bool | None, right: str | None, right
     if right in _NUMBERS:
         if left in _NUMBERS:
             return "a float" if "a float" in (left, right) else left
-        return left if left in FLOATS or (right == "an int" and left != "bool") else "float64"
+        if right == "an int":
+            return left if left != "bool" else None
+        return left if left in FLOATS else "float64"
     found = _promoted(left, right)
     if found in (left, right) and left != right:  # of a scalar NumPy 1 asks for its value
         loser_is_scalar = left_scalar if found == left else right_scalar

@@ -10,6 +10,7 @@ from mplint.interpreter.configuration import commands, tuning
 from mplint.interpreter.keras import library
 from mplint.interpreter.values import (
     NONE,
+    UNKNOWN,
     Api,
     ApiMethod,
     Bound,
@@ -22,6 +23,8 @@ from mplint.interpreter.values import (
     Place,
     Property,
     StaticMethod,
+    Symbol,
+    Unknown,
     Value,
 )
 
@@ -62,5 +65,14 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
             options = tuple(option for option in callee.options if option != NONE)  # which cannot be called
             return choosing.call_each(m, options, lambda option: call(m, option, arguments, place), place)
         case _:
-            known = tuning.chosen(m, callee, arguments, place)
+            known = tuning.chosen(m, callee, arguments, place) or _by_its_name(m, callee, arguments, place)
             return unseen(m, callee, arguments) if known is None else known
+
+
+def _by_its_name(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value | None:
+    """A method of something of which nothing is known but that it has this method; None where many things have it."""
+    match callee:
+        case Unknown(symbol=Symbol(parts=("attribute", of, str(name)))) if name in library.TELLING:
+            return library.of_unknown(m, Unknown(of) if isinstance(of, Symbol) else UNKNOWN, name, arguments, place)
+        case _:
+            return None

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import frexp
 from typing import Final
 
+import libcst as cst
+
 from mplint.interpreter.carrying import passes_on
-from mplint.interpreter.preprocessing import is_data
+from mplint.interpreter.preprocessing import is_data, is_power_of_two
 from mplint.interpreter.trace import Computed, Fed, LayerCalled, Piped
-from mplint.interpreter.values import FLOATS, HALF, Array, Const, Made, Place, Tensor, Tuple, Value, alternatives
+from mplint.interpreter.values import FLOATS, HALF, Array, Const, Made, Place, Tensor, Tuple, alternatives
 from mplint.interpreter.world import World
 
 _ASKS: Final = frozenset(f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">="))
 _CONVERTS: Final = "tensorflow.image.convert_image_dtype"
+_CHOOSES: Final = frozenset(
+    {"tensorflow.clip_by_value", "tensorflow.math.abs", "tensorflow.math.maximum", "tensorflow.math.minimum",
+     "tensorflow.math.negative", "tensorflow.math.round", "tensorflow.math.floor", "tensorflow.math.ceil",
+     "tensorflow.where", "tensorflow.random.shuffle"}
+    | {f"tensorflow.image.{name}" for name in (
+        "central_crop", "crop_to_bounding_box", "extract_patches", "flip_left_right", "flip_up_down",
+        "grayscale_to_rgb", "pad_to_bounding_box", "random_crop", "random_flip_left_right", "random_flip_up_down",
+        "resize_with_crop_or_pad", "rot90", "stateless_random_crop", "stateless_random_flip_left_right",
+        "stateless_random_flip_up_down", "transpose")}
+)  # fmt: skip
+"""Functions whose results are exact where what they are given is: they move pixels, choose, or bound them."""
+_FILLERS: Final = frozenset({"ones", "zeros", "empty", "full", "eye", "identity"})
 _PRODUCTS: Final = frozenset({"operator.*", "operator./"})
 
 
@@ -93,10 +106,10 @@ class Feeding:
             return False
         if event.by == _CONVERTS:
             return any(operand.dtype not in (None, *FLOATS) for operand in result.made.operands)
-        if not result.made.operands or passes_on(event.by, {}, self._world.generation):
+        if not result.made.operands or event.by in _CHOOSES or passes_on(event.by, {}, self._world.generation):
             return False
         others = result.made.others
-        return not (event.by in _PRODUCTS and others and all(map(_is_power_of_two, others)))
+        return not (event.by in _PRODUCTS and others and all(map(is_power_of_two, others)))
 
     def _behind(self, event: Computed) -> tuple[Place, tuple[Origin, ...], bool]:
         """Where something is computed, what made its operands half precision, and whether that is all."""
@@ -120,6 +133,8 @@ class Feeding:
         """Whether it is data that are made half precision here."""
         if made.kind != "cast" and made.by != _CONVERTS:
             return False
+        if any(operand.dtype == "bool" for operand in made.operands):
+            return False  # 0 and 1
         if made.operands:
             return is_data(made.operands) and (piped or any(map(_has_source, made.operands)))
         event = self._computed.get(id(made))
@@ -132,7 +147,9 @@ class Feeding:
         """The arrays that are given to a model or a dataset."""
         for event in self._world.trace.events:
             for value in self._world.machine.parts(event.inputs) if isinstance(event, Fed) else ():
-                if isinstance(value, Array) and value.rounded is not None:
+                if not isinstance(value, Array) or value.rounded is None:
+                    continue
+                if value.computed is not None or not _fills(value.rounded):
                     dtype = value.dtype if value.dtype in HALF else None
                     yield Origin(value.rounded, "", dtype or "float16", True), value.computed
 
@@ -197,11 +214,14 @@ def _has_source(tensor: Tensor) -> bool:
     return any(way.made.kind == "data" for each in (tensor, *before) for way in alternatives(each))
 
 
+def _fills(place: Place) -> bool:
+    """Whether a call makes an array of one number."""
+    node = place.node
+    called = node.func if isinstance(node, cst.Call) else None
+    return isinstance(called, cst.Attribute) and called.attr.value in _FILLERS
+
+
 def _may_round(made: Made) -> bool:
     """Whether a cast is not one of whole numbers: pixels are exact in half precision."""
     given: Iterable[str | None] = (operand.dtype for operand in made.operands)
     return all(dtype is None or dtype in FLOATS for dtype in given)
-
-
-def _is_power_of_two(value: Value) -> bool:
-    return isinstance(value, Const) and isinstance(value.value, (int, float)) and abs(frexp(value.value)[0]) == 0.5

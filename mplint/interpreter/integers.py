@@ -47,6 +47,7 @@ _INDICES: Final = {
     "tensorflow.one_hot": ("indices", "depth"),
 }
 """Functions that take ids: as which argument, and the one that says how many there are."""
+_FEW: Final = {"float16": 128, "bfloat16": 16}
 _COMPARES: Final = frozenset(f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">="))
 _ANGLES: Final = frozenset({"tensorflow.math.sin", "tensorflow.math.cos", "keras.ops.sin", "keras.ops.cos"})
 
@@ -209,10 +210,16 @@ class Integers:
             seen.add(id(made))
             counted = made.by in COUNTS or (_is_cast(made) and made.operands[0].dtype not in (None, *FLOATS)
                                             and self._counts(made.operands[0]))  # fmt: skip
-            if counted and made.place is not None:
+            if counted and made.place is not None and not self._is_short(made, here.dtype or ""):
                 yield Rounded(made.place, made, here.dtype or "", "angles", None, None)
             elif made.kind in ("operation", "joined", "cast"):
                 stack.extend(made.operands)
+
+    def _is_short(self, made: Made, dtype: str) -> bool:
+        """Whether angles of so few positions stay right to the second digit."""
+        ranges = (made, *(operand.made for operand in made.operands))
+        stop = next((stop for each in ranges if (stop := self._counted.get(id(each))) is not None), None)
+        return stop is not None and stop <= _FEW[dtype]
 
     def _counts(self, tensor: Tensor) -> bool:
         """Whether a tensor holds the numbers of a range, moved or shifted."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import frexp
+from typing import Final
 
 from mplint import keras_api
 from mplint.interpreter.trace import LayerCalled
-from mplint.interpreter.values import HALF, Api, Tensor, alternatives
+from mplint.interpreter.values import HALF, Api, Const, Tensor, Value, alternatives
 from mplint.interpreter.world import Layer, World
+
+_RESCALING: Final = "keras.layers.Rescaling"
 
 
 def half_preprocessing(world: World) -> Iterator[Layer]:
@@ -16,12 +20,26 @@ def half_preprocessing(world: World) -> Iterator[Layer]:
     for event in world.trace.events:
         if not isinstance(event, LayerCalled) or event.layer in seen or not isinstance(event.layer.cls, Api):
             continue
-        if not keras_api.loses_in_half(event.layer.cls.path, world.generation):
+        if not keras_api.prepares_data(event.layer.cls.path):
             continue
         layer = world.layer(event.layer)
-        if layer is not None and layer.computes_in in HALF and not layer.hidden and is_data(event.inputs):
+        dtype = layer.computes_in if layer is not None else None
+        if layer is None or dtype is None or dtype not in HALF or layer.hidden or not is_data(event.inputs):
+            continue
+        if keras_api.loses_in_half(layer.base, dtype, world.generation) and not _is_exact(layer):
             seen.add(event.layer)
             yield layer
+
+
+def _is_exact(layer: Layer) -> bool:
+    """Whether all that a Rescaling does is to multiply with a power of two."""
+    moved = layer.argument("offset") not in (None, Const(0), Const(0.0))
+    return layer.base == _RESCALING and not moved and is_power_of_two(layer.argument("scale"))
+
+
+def is_power_of_two(value: Value | None) -> bool:
+    """Whether products with a number are exact in every floating dtype."""
+    return isinstance(value, Const) and isinstance(value.value, (int, float)) and abs(frexp(value.value)[0]) == 0.5
 
 
 def is_data(tensors: Iterable[Tensor]) -> bool:

@@ -65,7 +65,7 @@ from mplint.keras_api.policies import (
     own_dtype,
     policy_dtype,
 )
-from mplint.keras_api.preprocessing import loses_in_half, prepares_data
+from mplint.keras_api.preprocessing import lacks_kernel, loses_in_half, prepares_data
 from mplint.keras_api.retired import (
     GONE_SINCE,
     LOSS_SCALES,
@@ -139,6 +139,7 @@ __all__ = [
     "joins",
     "keeps_dtype",
     "kind",
+    "lacks_kernel",
     "last_words",
     "layer_of_function",
     "layer_output_dtype",

@@ -12,32 +12,41 @@ from typing import Final
 from mplint.keras_api.names import canonical
 
 _COMPUTES: Final = {
-    "2": frozenset({"Normalization", "Rescaling", "RandomBrightness", "RandomContrast"}),
+    "2": frozenset({"Normalization", "Rescaling", "RandomBrightness"}),
     "3": frozenset(
         {"Normalization", "Rescaling", "Discretization", "RandomBrightness", "RandomContrast", "RandomSaturation",
          "RandomColorJitter", "RandomColorDegeneration", "RandomSharpness", "RandomGrayscale", "RandomGaussianBlur",
          "RandomElasticTransform", "AutoContrast", "RandAugment", "AugMix", "MixUp"}
     ),
 }  # fmt: skip
+_WITHOUT_KERNEL: Final = {"2": frozenset({"RandomContrast"}), "3": frozenset[str]()}
+"""Those that a CPU cannot compute in float16, and that compute in float32 by themselves instead of bfloat16."""
 _MOVES: Final = frozenset(
     {"CenterCrop", "CutMix", "Discretization", "Equalization", "RandomCrop", "RandomErasing", "RandomFlip",
      "RandomHeight", "RandomHue", "RandomInvert", "RandomPerspective", "RandomPosterization", "RandomRotation",
      "RandomShear", "RandomTranslation", "RandomWidth", "RandomZoom", "Resizing", "Solarization"}
 )  # fmt: skip
 """Those that move pixels, choose among them, or compute in float32 by themselves (resampling does)."""
+_PREPARE: Final = _MOVES.union(*_COMPUTES.values(), *_WITHOUT_KERNEL.values())
 _LAYERS: Final = "keras.layers."
 
 
-def loses_in_half(path: str, generation: str) -> bool:
+def loses_in_half(path: str, dtype: str, generation: str) -> bool:
     """Whether the layer prepares data, and what it computes of them in half precision is not what float32 gives."""
-    module, name = _split(path)
-    return module and name in _COMPUTES[generation]
+    is_layer, name = _split(path)
+    return is_layer and (name in _COMPUTES[generation] or lacks_kernel(path, dtype, generation))
+
+
+def lacks_kernel(path: str, dtype: str, generation: str) -> bool:
+    """Whether the layer raises on a CPU in the half precision `dtype`."""
+    is_layer, name = _split(path)
+    return is_layer and dtype == "float16" and name in _WITHOUT_KERNEL[generation]
 
 
 def prepares_data(path: str) -> bool:
     """Whether the layer prepares data: it stands in front of those that learn."""
-    module, name = _split(path)
-    return module and (name in _MOVES or any(name in names for names in _COMPUTES.values()))
+    is_layer, name = _split(path)
+    return is_layer and name in _PREPARE
 
 
 def _split(path: str) -> tuple[bool, str]:

@@ -22,6 +22,8 @@ CODES: Final = {
     PURE: frozenset({"MP402"}),
 }
 """The rules that speak of each fault."""
+ROUNDED: Final = "MP508"
+"""The rule that speaks of ids: what it mends is trained to other weights, since the data become integers."""
 _ELSEWHERE: Final = "MP105"
 """The one among them that speaks of layers in the middle too."""
 
@@ -39,6 +41,7 @@ def disagreements(
     found = [("failure", failure.text.strip().splitlines()[-1]) for failure in said.report.failures]
     found += _of_dtypes(program, said, real["models"], tally)
     found += [("finding", text) for text in _of_findings(program, said, real["models"], tally)]
+    found += [("finding", text) for text in _of_ids(program, said, real)]
     return [Disagreement(program, kind, text) for kind, text in found]
 
 
@@ -60,6 +63,19 @@ def _of_dtypes(program: Program, said: Opinion, models: Mapping[str, Any], tally
     if tally.unknown > unknown:
         tally.unknown_in.append(program.id)
     return found
+
+
+def _of_ids(program: Program, said: Opinion, real: Mapping[str, Any]) -> list[str]:
+    """Whether ids are rounded on the way to a table."""
+    is_said, raises = mends_ids(said), any(isinstance(outputs, str) for outputs in real["models"].values())
+    if is_said == real["rounds"] or raises or program.several_worlds:
+        return []
+    return [f"{ROUNDED} is said, and no table rounds" if is_said else f"a table rounds ids, and no {ROUNDED} is said"]
+
+
+def mends_ids(said: Opinion | Disagreement) -> bool:
+    """Whether ids are said to be rounded."""
+    return isinstance(said, Opinion) and any(finding.code == ROUNDED for finding in said.report.findings)
 
 
 def _of_findings(program: Program, said: Opinion, models: Mapping[str, Any], tally: Tally) -> list[str]:

@@ -4,8 +4,9 @@
 
 Reads one job (a JSON object) a line and answers each with one line. `{"id", "source", "inputs"}` asks what the models
 in the program's module give: their outputs' dtypes, from a real call, and what each softmax among the outputs was
-computed in, from the graph of that call. `{"id", "source", "fixed", "inputs"}` trains both texts under a float32 policy
-from one seed and says whether all weights are the same, bit for bit.
+computed in, from the graph of that call; and whether ids are rounded on the way to a table. `{"id", "source", "fixed",
+"inputs"}` trains both texts under a float32 policy from one seed and says whether all weights are the same, bit for
+bit.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ HIDDEN = "hidden"
 """A softmax, or none, inside a loop."""
 SEVERAL = "several"
 """Softmaxes put together, each in the dtype that follows."""
+EXACT = {"float16": 2048, "bfloat16": 256}
+"""Up to here a dtype holds all whole numbers."""
 STEPS = 3
 SEED = 7
 HALF_POLICIES = frozenset({"mixed_float16", "mixed_bfloat16", "float16", "bfloat16"})
@@ -58,14 +61,32 @@ def run(source: str) -> dict[str, Any]:
 
 def observe(job: dict[str, Any]) -> dict[str, Any]:
     """What the models of one program give."""
-    row: dict[str, Any] = {"id": job["id"], "error": None, "models": {}}
+    row: dict[str, Any] = {"id": job["id"], "error": None, "models": {}, "rounds": False}
     try:
-        with surroundings({}):
+        with surroundings({}), rounded_ids(row):
             for name, model in names_of_models(run(job["source"])):
                 row["models"][name] = outputs_of(model, job["inputs"].get(name))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the program raises is a result)
         row["error"] = told(error)
     return row
+
+
+@contextmanager
+def rounded_ids(row: dict[str, Any]) -> Iterator[None]:
+    """Note whether a table is asked for ids in half precision of which some are not exact."""
+    real = keras.layers.Embedding.call
+
+    @functools.wraps(real)
+    def call(this: Any, inputs: Any, *rest: Any, **options: Any) -> Any:
+        most = EXACT.get(tf.as_dtype(inputs.dtype).name)
+        row["rounds"] |= most is not None and this.input_dim - 1 > most
+        return real(this, inputs, *rest, **options)
+
+    keras.layers.Embedding.call = call
+    try:
+        yield
+    finally:
+        keras.layers.Embedding.call = real
 
 
 def outputs_of(model: Any, given: list[str] | None) -> Any:

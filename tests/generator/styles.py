@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.generator import builders, composed, functional, loops, merging, sequential, subclassed
+from tests.generator import builders, composed, functional, ids, loops, merging, sequential, subclassed
 from tests.generator.author import Author, Written
 from tests.generator.shapes import Shape
 
@@ -38,6 +38,7 @@ _STYLES: list[tuple[int, Callable[[Author, Shape], str]]] = [
     (2, merging.model_of_two),
     (1, merging.cell),
     (1, merging.masked),
+    (2, ids.looked_up),
     (3, composed.nested),
     (1, composed.cloned),
     (1, composed.opened),

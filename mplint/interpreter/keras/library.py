@@ -425,16 +425,24 @@ def call_method(m: Machine, receiver: Value, name: str, arguments: Arguments, pl
             return _member_method(m, list(receiver.candidates), name, arguments, place)
         case Unknown():
             found = _looked_up(receiver, arguments) if name == "get" else None
-            if name == "astype":
-                found = arrays.of_unknown(m, receiver, arguments, place)
-            elif found is None:
-                found = pipelines.of_unknown(m, name, arguments, place)
+            found = found or of_unknown(m, receiver, name, arguments, place)
             if found is not None:
                 return found
             result = unseen(m, derived("attribute", receiver, name), arguments)
             return candidates.through(receiver, result, lambda value: python.method(m, value, name, arguments, place))
         case _:
             return python.method(m, receiver, name, arguments, place)
+
+
+TELLING: Final = pipelines.OWN | {"map", "astype"}
+"""Methods that tell what has them, some of them by what they are given."""
+
+
+def of_unknown(m: Machine, receiver: Unknown, name: str, arguments: Arguments, place: Place) -> Value | None:
+    """Such a method of something of which nothing else is known; None where its arguments do not tell."""
+    if name == "astype":
+        return arrays.of_unknown(m, receiver, arguments, place)
+    return pipelines.of_unknown(m, name, arguments, place)
 
 
 def _member_method(m: Machine, members: list[Candidate], name: str, arguments: Arguments, place: Place) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import library_bases, method_of
-from mplint.interpreter.keras import structures, tensors
+from mplint.interpreter.keras import chains, structures, tensors
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.trace import Fed, Piped
 from mplint.interpreter.values import (
@@ -52,7 +52,7 @@ _KEEPING: Final = frozenset(
 )  # fmt: skip
 """Methods that give a dataset, or an iterator, of the same elements: alone or in batches, fewer or more often."""
 _ELEMENT: Final = frozenset({"get_next", "get_single_element", "next"})
-_OWN: Final = frozenset({"prefetch", "padded_batch", "interleave"})
+OWN: Final = frozenset({"prefetch", "padded_batch", "interleave"})
 """Methods that nothing else than a dataset has; so is `map` where it is told how parallel to run."""
 _SEQUENCE: Final = Api("keras.utils.PyDataset")
 _BOTH: Final = Const("both")
@@ -224,6 +224,19 @@ def _pictures(m: Machine, arguments: Arguments, place: Place) -> Value:
     return Tuple((part, part))
 
 
+def _split(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`sklearn.model_selection.train_test_split(x, y, test_size=0.2)`: two of each."""
+    for value in arguments.values():
+        m.escape(value)
+    if not arguments.sure or not any(isinstance(value, Array) for value in arguments.args):
+        return chains.carried(m, arguments.values())
+    return Tuple(tuple(part for value in arguments.args for part in (_chosen(m, value),) * 2))
+
+
+def _chosen(m: Machine, value: Value) -> Value:
+    return value if isinstance(value, Array) else chains.carried(m, (value,))
+
+
 # -- what an element is
 
 
@@ -324,7 +337,7 @@ def _run(m: Machine, function: Value, element: Value, place: Place) -> Value:
 def of_unknown(m: Machine, name: str, arguments: Arguments, place: Place) -> Value | None:
     """A method of something of which nothing is known but that only a dataset has it; None of any other."""
     parallel = name == "map" and any(key == "num_parallel_calls" for key, _ in arguments.keywords)
-    return method(m, Dataset(UNKNOWN), name, arguments, place) if parallel or name in _OWN else None
+    return method(m, Dataset(UNKNOWN), name, arguments, place) if parallel or name in OWN else None
 
 
 # -- what models are given
@@ -384,5 +397,6 @@ HANDLERS: Final[dict[str, Callable[[Machine, Arguments, Place], Value]]] = {
     "keras.preprocessing.image_dataset_from_directory": _images,
     "keras.preprocessing.text_dataset_from_directory": _texts,
     "tensorflow_datasets.load": _loaded,
+    "sklearn.model_selection.train_test_split": _split,
     **{f"keras.datasets.{name}.load_data": _pictures for name in ("mnist", "fashion_mnist", "cifar10", "cifar100")},
 }
