@@ -38,6 +38,7 @@ from mplint.interpreter.keras import (
     tensors,
     training,
     usage,
+    weights,
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
@@ -505,6 +506,6 @@ def _weight(m: Machine, layer: Instance, policy: Policy, arguments: Arguments, p
     if dtype is None and (wanted is None or wanted == NONE):
         dtype = variable_dtype(policy.name)
     casts = bound.get("autocast", NONE) != FALSE and bound.get("experimental_autocast", NONE) != FALSE
-    casts = casts and layers.lends_cast(m, policy)
+    casts = casts and weights.lends_cast(m, policy)
     m.record(VariableMade(place, dtype))
     return Tensor(dtype, Made("variable", place, m.context, by="add_weight", layer=layer), False, None, casts)
