@@ -53,7 +53,7 @@ def operands(world: World, event: Computed) -> list[Operand]:
             found.append(Operand(node, value))
         elif isinstance(value, (List, Tuple)) and isinstance(node, (cst.List, cst.Tuple)):
             items = world.machine.items(value) if isinstance(value, List) else value
-            found += _listed([element.value for element in node.elements], items)
+            found += _listed(event, [element.value for element in node.elements], items)
     return found
 
 
@@ -63,15 +63,16 @@ def _variable(event: Computed, call: cst.Call) -> list[Operand]:
     positional = [argument.value for argument in call.args if argument.keyword is None]
     if not isinstance(items, Tuple) or any(argument.star for argument in call.args):
         return []
-    return _listed(positional[len(positional) - len(items.items) :], items)
+    return _listed(event, positional[len(positional) - len(items.items) :], items)
 
 
-def _listed(nodes: Sequence[cst.BaseExpression], items: Tuple) -> list[Operand]:
-    """The tensors among `items`, and the expressions that stand for them."""
+def _listed(event: Computed, nodes: Sequence[cst.BaseExpression], items: Tuple) -> list[Operand]:
+    """The tensors among `items`, as they are read there, and the expressions that stand for them."""
     if items.rest is not None or len(nodes) != len(items.items):
         return []
+    read = {id(tensor.made): tensor for tensor in event.operands}
     pairs = zip(nodes, items.items, strict=True)
-    return [Operand(node, item) for node, item in pairs if isinstance(item, Tensor)]
+    return [Operand(node, read.get(id(item.made), item)) for node, item in pairs if isinstance(item, Tensor)]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from mplint.interpreter import arrays, candidates, choosing, mappings, namespace
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute, has_class_attribute, is_closed, member
 from mplint.interpreter.configuration import absl
-from mplint.interpreter.keras import layers, optimizers, policies, strategies, surgery, tensors, usage
+from mplint.interpreter.keras import optimizers, policies, strategies, surgery, tensors, usage, weights
 from mplint.interpreter.keras.info import keras_base_of
 from mplint.interpreter.keras.names import constant
 from mplint.interpreter.values import (
@@ -271,9 +271,9 @@ def plain(m: Machine, value: Value, name: str, place: Place) -> Value:
             if inherited is None and isinstance(value.cls, Class):
                 fallback = class_attribute(m, value.cls, "__getattr__")
                 others = [] if fallback is None else [UNKNOWN]
-            return choice([layers.read_variable(m, held.value), *others])
+            return choice([weights.read(m, held.value), *others])
     elif isinstance(held, Value):
-        return layers.read_variable(m, held)
+        return weights.read(m, held)
     if name == "__dict__":
         return Fields(value)
     items = mappings.aliased(m, value)

@@ -100,6 +100,11 @@ class Operation:
         return tuple(self._measured[0].entry["operands"])
 
     @property
+    def dtype(self) -> str | None:
+        """The parameter by which the dtype of the result is asked for, where there is one."""
+        return next((each.entry["dtype"] for each in self._measured if "dtype" in each.entry), None)
+
+    @property
     def many(self) -> bool:
         """Whether the result is a list whose length depends on the arguments (`tf.split`): `result` is that of each."""
         return any(each.entry.get("many", False) for each in self._measured)

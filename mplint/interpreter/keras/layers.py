@@ -15,7 +15,6 @@ from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spe
 from mplint.interpreter.trace import LayerCalled, LayerMade, ModelMade
 from mplint.interpreter.values import (
     FALSE,
-    FLOATS,
     NONE,
     TRUE,
     UNKNOWN,
@@ -194,27 +193,6 @@ def build(m: Machine, layer: Instance, place: Place) -> None:
     method = class_attribute(m, layer.cls, "build")
     if isinstance(method, Function):
         call_function(m, method, Arguments((layer, Unknown(Symbol("shape", layer.cls.code.qualname)))), place)
-
-
-def read_variable(m: Machine, value: Value) -> Value:
-    """An attribute as the program reads it: a layer's own variable comes in the compute dtype inside a `call`."""
-    if isinstance(value, Choice):
-        return choice([read_variable(m, option) for option in value.options])
-    if isinstance(value, Tensor) and value.autocast:
-        caller = m.caller
-        info = info_of(m, caller) if caller is not None else None
-        if info is not None and value.dtype in FLOATS:
-            dtype = compute_dtype(info.policy.name)
-            return Tensor(dtype, value.made, False, None, True)
-    return value
-
-
-def lends_cast(m: Machine, policy: Policy) -> bool:
-    """Whether other layers read the variables of a layer of `policy` in their own compute dtype.
-
-    Keras 2 only casts those of mixed policies.
-    """
-    return m.generation == "3" or policy.name is None or policy.name.startswith("mixed_")
 
 
 def library_call(

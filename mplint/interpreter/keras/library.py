@@ -41,6 +41,7 @@ from mplint.interpreter.keras import (
     training,
     usage,
     variables,
+    weights,
 )
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
@@ -562,7 +563,7 @@ def _weight(m: Machine, layer: Instance, info: LayerInfo, arguments: Arguments, 
     if dtype is None and (wanted is None or wanted == NONE):
         dtype = variable_dtype(info.policy.name)
     casts = bound.get("autocast", NONE) != FALSE and bound.get("experimental_autocast", NONE) != FALSE
-    casts = casts and layers.lends_cast(m, info.policy)
+    casts = casts and weights.lends_cast(m, info.policy)
     m.record(VariableMade(place, dtype))
     if bound.get("trainable") == FALSE and keras_api.kind(info.base) is Kind.MODEL:
         return variables.make(m, dtype, bound.get("initializer"), place, "add_weight", layer, casts=casts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import graph, layers, models, optimizers, policies, structures, tensors
+from mplint.interpreter.keras import graph, layers, models, optimizers, policies, structures, tensors, weights
 from mplint.interpreter.keras.info import LayerInfo, info_of
 from mplint.interpreter.trace import ModelMade, ModelUsed, Opened
 from mplint.interpreter.values import (
@@ -89,8 +89,8 @@ def _weights(m: Machine, layer: Instance, info: LayerInfo) -> Value:
     Keras 2 leaves those of an Embedding as they are.
     """
     made = Made("variable", info.place, m.context, by="add_weight", layer=layer)
-    casts = m.generation == "3" or (info.base != "keras.layers.Embedding" and layers.lends_cast(m, info.policy))
-    return layers.read_variable(m, Tensor(variable_dtype(info.policy.name), made, False, None, casts))
+    casts = m.generation == "3" or (info.base != "keras.layers.Embedding" and weights.lends_cast(m, info.policy))
+    return weights.read(m, Tensor(variable_dtype(info.policy.name), made, False, None, casts))
 
 
 def _variables_of(m: Machine, layer: Instance, info: LayerInfo, place: Place) -> Value:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from mplint import keras_api
 from mplint.interpreter import scalars
 from mplint.interpreter.calls import Arguments
-from mplint.interpreter.keras import variables
+from mplint.interpreter.keras import variables, weights
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.scaling import may_be_scaled
 from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Reported, Settled
@@ -119,6 +119,7 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
     """`tf.cast(value, dtype)`: new dtype, the same numbers as far as they survive."""
     match value:
         case Tensor():
+            value = weights.read_tensor(m, value)
             if dtype in WIDE:
                 _settle(m, value)
             held = (variables.read(m, value),)
@@ -188,6 +189,7 @@ def _settle(m: Machine, value: Tensor) -> None:
 
 def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> Value:
     """`left <op> right` where a tensor takes part."""
+    left, right = weights.read(m, left), weights.read(m, right)
     tensors = [variables.read(m, value) for value in (left, right) if isinstance(value, Tensor)]
     meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
@@ -278,6 +280,7 @@ def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
     """`-value`, `+value`, `~value`."""
     if not isinstance(value, Tensor):
         return scalars.unary(name, value) if isinstance(value, Array) else value
+    value = weights.read_tensor(m, value)
     made = Made(
         "operation",
         place,
@@ -292,6 +295,7 @@ def unary(m: Machine, name: str, value: Value, place: Place) -> Value:
 
 def part_of(m: Machine, tensor: Tensor, place: Place) -> Tensor:
     """A slice, element or other part of a tensor: the same numbers, so the same dtype and the same softmax."""
+    tensor = weights.read_tensor(m, tensor)
     held = (variables.read(m, tensor),)
     made = Made("operation", place, m.context, by="part", operands=held, computed_in=tensor.dtype)
     return Tensor(tensor.dtype, made, tensor.symbolic, tensor.softmax)
@@ -319,6 +323,9 @@ def measured(
     if operation is None:
         return None
     if isinstance(operands, dict):
+        wanted = operands.get(operation.dtype or "", NONE)
+        if wanted != NONE and dtype_of(m, wanted) is None:
+            return None  # which is not the same as none
         named = tuple([(name, _argument(m, value)) for name, value in operands.items()])
         return _measured(operation, path, None, named, bool(symbolic))
     return _measured(operation, path, tuple([_operand(m, value) for value in operands]), (), bool(symbolic))
@@ -355,7 +362,8 @@ def _argument(m: Machine, value: Value) -> object:
 def _operand(m: Machine, value: Value) -> keras_api.Operand | None:
     """A value as the table's rules see an operand; None when not known."""
     match value:
-        case Tensor(dtype=dtype):
+        case Tensor():
+            dtype = weights.read_tensor(m, value).dtype
             return keras_api.tensor(dtype) if dtype is not None else None
         case Array(dtype=dtype, scalar=scalar):
             return keras_api.array(dtype, scalar)
@@ -410,8 +418,9 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
                 return given[0]
             return Tensor(converted(m, given[0]), Made("cast", place, m.context, by=path), False)
         return cast(m, given[0], dtype_of(m, wanted), place, path)
-    parts = [part for value in bound.values() for part in m.parts(value)]
-    tensors = [variables.read(m, part) for part in parts if isinstance(part, Tensor)]
+    bound = {name: weights.read(m, value) for name, value in bound.items()}
+    parts = (part for value in bound.values() for part in m.parts(value))
+    tensors = [variables.read(m, weights.read_tensor(m, part)) for part in parts if isinstance(part, Tensor)]
     meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
     found = measured(m, path, bound, symbolic)
@@ -493,6 +502,7 @@ def attribute(m: Machine, value: Tensor, name: str, place: Place) -> Value:
     """An attribute of a tensor."""
     match name:
         case "dtype":
+            value = weights.read_tensor(m, value)
             return UNKNOWN if value.dtype is None else DType(value.dtype, _says_dtype_as_text(m, value))
         case "shape":
             return Unknown(Symbol(scalars.SHAPE, value.made.place or place))
