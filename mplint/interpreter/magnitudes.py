@@ -94,10 +94,20 @@ def _in_symbol(symbol: Symbol) -> float | None:
     inner = [part for part in parts if isinstance(part, Symbol)]
     if kind == "Multiply":
         constants = [number for part in parts if isinstance(part, Const) for number in numbers(part)]
-        return next(filter(overflows, constants), None)
+        return next(filter(overflows, constants), None) if all(map(_may_be_mask, inner)) else None
     if kind in ("Add", "Subtract", "Minus", "item"):
         return next((found for part in inner if (found := _in_symbol(part)) is not None), None)
     return None
+
+
+def _may_be_mask(symbol: Symbol) -> bool:
+    """Whether an unknown value is likely to be 0 or 1: what a layer is called with, or the difference of it and 1."""
+    kind, *parts = symbol.parts
+    if kind in ("item", "slice"):
+        return isinstance(parts[0], Symbol) and _may_be_mask(parts[0])
+    if kind == "parameter":
+        return isinstance(parts[0], str) and parts[0].endswith(".call")
+    return kind == "Subtract" and any(list(numbers(part)) == [1.0] for part in parts if isinstance(part, Const))
 
 
 def _in_made(made: Made, depth: int) -> float | None:
