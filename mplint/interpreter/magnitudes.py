@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import scalars
-from mplint.interpreter.values import Array, Choice, Const, Made, Symbol, Tensor, Unknown, Value, alternatives
+from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.values import Api, Array, Choice, Const, Made, Symbol, Tensor, Unknown, Value, alternatives
 from mplint.keras_api import carries, joins
 from mplint.keras_api.arithmetic import TIMES
 from mplint.keras_api.precision import in_float16
 from mplint.keras_api.stability import SATURATING, Sensitivity, sensitivity
 
+if TYPE_CHECKING:
+    from mplint.interpreter.machine import Machine
+
+_SMALL: Final = 8.0
 _FAR: Final = 12
 """More operations than these are not followed back."""
 FILLED: Final = frozenset(
@@ -89,10 +94,20 @@ def _in_symbol(symbol: Symbol) -> float | None:
     inner = [part for part in parts if isinstance(part, Symbol)]
     if kind == "Multiply":
         constants = [number for part in parts if isinstance(part, Const) for number in numbers(part)]
-        return next(filter(overflows, constants), None)
+        return next(filter(overflows, constants), None) if all(map(_may_be_mask, inner)) else None
     if kind in ("Add", "Subtract", "Minus", "item"):
         return next((found for part in inner if (found := _in_symbol(part)) is not None), None)
     return None
+
+
+def _may_be_mask(symbol: Symbol) -> bool:
+    """Whether an unknown value is likely to be 0 or 1: what a layer is called with, or the difference of it and 1."""
+    kind, *parts = symbol.parts
+    if kind in ("item", "slice"):
+        return isinstance(parts[0], Symbol) and _may_be_mask(parts[0])
+    if kind == "parameter":
+        return isinstance(parts[0], str) and parts[0].endswith(".call")
+    return kind == "Subtract" and any(list(numbers(part)) == [1.0] for part in parts if isinstance(part, Const))
 
 
 def _in_made(made: Made, depth: int) -> float | None:
@@ -147,35 +162,50 @@ def _is_mask(tensor: Tensor, depth: int) -> bool:
     if made.by in _SUMS:
         known = [number for _, value in made.arguments for number in numbers(value)]
         return known in ([1.0], [-1.0]) and all(is_mask(operand, depth + 1) for operand in made.operands)
+    if made.kind == "cast" and not made.operands:
+        return any(isinstance(value, Unknown) for _, value in made.arguments)
     if made.kind == "cast" or made.by in _MOVES or passes_on(made.by) or made.by in TIMES:
         return bool(made.operands) and all(is_mask(operand, depth + 1) for operand in made.operands)
     return False
 
 
-def is_small(value: Value, depth: int = 0) -> bool:
-    """Whether the elements of a tensor certainly lie in about [-16, 16]."""
+def is_small(m: Machine, value: Value, depth: int = 0) -> bool:
+    """Whether the elements of a tensor certainly lie in about [-8, 8]."""
     if not isinstance(value, Tensor):
         known = list(numbers(value))
-        return bool(known) and all(abs(number) <= 16 for number in known)
-    return depth <= _FAR and all(_is_small(way, depth) for way in alternatives(value))
+        return bool(known) and all(abs(number) <= _SMALL for number in known)
+    return depth <= _FAR and all(_is_small(m, way, depth) for way in alternatives(value))
 
 
-def _is_small(tensor: Tensor, depth: int) -> bool:
+def _is_small(m: Machine, tensor: Tensor, depth: int) -> bool:
     made = tensor.made
     if tensor.dtype == "bool" or made.by in SATURATING or made.by in _MASKS:
         return True
     if sensitivity(made.by) is Sensitivity.SOFTMAX or made.by in _UNITS or tensor.softmax is not None:
         return True
     if made.kind == "layer":
-        return made.by in _NORMALIZING
+        return made.by in _NORMALIZING or _is_levelled(m, made)
     if made.by in CLIPS:
         known = [number for name, value in made.arguments if name in FILLED for number in numbers(value)]
-        return len(known) >= 2 and all(abs(number) <= 16 for number in known)
+        return len(known) >= 2 and all(abs(number) <= _SMALL for number in known)
     if made.by in TIMES or made.by in _SUMS:
-        return all(is_small(value, depth + 1) for _, value in made.arguments)
+        return all(is_small(m, value, depth + 1) for _, value in made.arguments)
     if made.kind == "cast" or made.by in _MOVES or passes_on(made.by):
-        return bool(made.operands) and all(is_small(operand, depth + 1) for operand in made.operands)
+        return bool(made.operands) and all(is_small(m, operand, depth + 1) for operand in made.operands)
     return False
+
+
+def _is_levelled(m: Machine, made: Made) -> bool:
+    """Whether a layer has an activation that never leaves [-1, 1]."""
+    info = info_of(m, made.layer) if made.layer is not None else None
+    activation = info.argument("activation") if info is not None else None
+    match activation:
+        case Const(value=str(name)):
+            return f"keras.activations.{name}" in SATURATING
+        case Api(path=path):
+            return path in SATURATING
+        case _:
+            return False
 
 
 _UNITS: Final = frozenset({"tensorflow.math.l2_normalize", "keras.ops.normalize", "keras.backend.l2_normalize"})
@@ -186,15 +216,15 @@ _NORMALIZING: Final = frozenset(
 )  # fmt: skip
 
 
-def is_negative(value: Value, depth: int = 0) -> bool:
+def is_negative(m: Machine, value: Value, depth: int = 0) -> bool:
     """Whether no element of a tensor is certainly larger than 0: `-square(x)`, `x - max(x)`."""
     if not isinstance(value, Tensor):
         known = list(numbers(value))
         return bool(known) and all(number <= 0 for number in known)
-    return depth <= _FAR and all(_is_negative(way.made, depth) for way in alternatives(value))
+    return depth <= _FAR and all(_is_negative(m, way.made, depth) for way in alternatives(value))
 
 
-def _is_negative(made: Made, depth: int) -> bool:
+def _is_negative(m: Machine, made: Made, depth: int) -> bool:
     given = [value for _, value in made.arguments]
     if made.by == "operator.Minus":
         return all(is_positive(value, depth + 1) for value in given)
@@ -202,20 +232,20 @@ def _is_negative(made: Made, depth: int) -> bool:
         if len(given) != 2:
             return False
         one, other = given
-        return (is_negative(one, depth + 1) and is_positive(other, depth + 1)) or (
-            is_positive(one, depth + 1) and is_negative(other, depth + 1)
+        return (is_negative(m, one, depth + 1) and is_positive(other, depth + 1)) or (
+            is_positive(one, depth + 1) and is_negative(m, other, depth + 1)
         )
     if made.by in _DIFFERENCES and len(given) == 2:
         one, other = given
-        return _is_maximum_of(other, one) or (is_negative(one, depth + 1) and is_positive(other, depth + 1))
+        return _is_maximum_of(other, one) or (is_negative(m, one, depth + 1) and is_positive(other, depth + 1))
     if made.by in ("operator.+", "tensorflow.math.add", "keras.ops.add"):
-        return all(is_negative(value, depth + 1) for value in given)
+        return all(is_negative(m, value, depth + 1) for value in given)
     if made.by in _LOGS:
-        return all(is_small(operand, depth + 1) and is_positive(operand, depth + 1) for operand in made.operands)
+        return all(is_small(m, operand, depth + 1) and is_positive(operand, depth + 1) for operand in made.operands)
     if made.by in _UPPER:
-        return any(is_negative(value, depth + 1) for value in given)
+        return any(is_negative(m, value, depth + 1) for value in given)
     if made.kind == "cast" or made.by in _MOVES or passes_on(made.by) or sensitivity(made.by) in _MEANS:
-        return bool(made.operands) and all(is_negative(operand, depth + 1) for operand in made.operands)
+        return bool(made.operands) and all(is_negative(m, operand, depth + 1) for operand in made.operands)
     return False
 
 

@@ -49,8 +49,12 @@ _DEFAULT_EPSILONS: Final = {
     "keras.ops.normalize": 1e-12,
     "keras.backend.l2_normalize": 1e-12,
 }
-_LAYER_EPSILONS: Final = {"keras.layers.UnitNormalization": 1e-12}
-"""Layers that add no epsilon in float32, and the one that they add."""
+_LAYER_EPSILONS: Final = {
+    ("keras.layers.UnitNormalization", "2"): 1e-12,
+    ("keras.layers.UnitNormalization", "3"): 1e-12,
+    ("keras.layers.GroupNormalization", "2"): 1e-3,
+}
+"""Layers that add an epsilon in float16, by the generation, and the one that they add."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +217,7 @@ class Numerics:
         for event in self._world.trace.events:
             if not isinstance(event, LayerMade) or event.policy.name not in ("mixed_float16", "float16"):
                 continue
-            default = _LAYER_EPSILONS.get(event.base)
+            default = _LAYER_EPSILONS.get((event.base, self._world.generation))
             if default is None or not _is_of_library(event):
                 continue
             given = dict(event.arguments).get("epsilon")
@@ -233,23 +237,28 @@ class Numerics:
             if why is None or not operands or any(operand.dtype != "float16" for operand in operands[:1]):
                 continue
             found = self._why(event, why, operands[0])
-            if found is not None and not is_small(operands[0]):
+            if found is not None:
                 yield found
 
     def _why(self, event: Computed, why: Sensitivity, operand: Tensor) -> Unstable | None:
+        m = self._world.machine
         match why:
-            case Sensitivity.SPREAD | Sensitivity.NORM | Sensitivity.RUNNING:
+            case Sensitivity.RUNNING:
                 return Unstable(event, why)
+            case Sensitivity.SPREAD | Sensitivity.NORM:
+                return Unstable(event, why) if not is_small(m, operand) else None
             case Sensitivity.SUM | Sensitivity.MEAN:
                 squared = [is_square(way.made) for way in alternatives(operand)]
-                if any(square is not None and not is_small(square) for square in squared):
+                if any(square is not None and not is_small(m, square) for square in squared):
                     # keras.ops.mean adds up in float32, but the squares are made in float16
                     return Unstable(event, why, True)
-                return Unstable(event, why) if self._is_long(event) else None
+                bounded = why is Sensitivity.MEAN and is_small(m, operand)
+                return Unstable(event, why) if not bounded and self._is_long(event) else None
             case Sensitivity.EXPONENTIAL:
-                return Unstable(event, why) if not is_negative(operand) and self._is_summed(event) else None
+                small = is_negative(m, operand) or is_small(m, operand)
+                return Unstable(event, why) if not small and self._is_summed(event) else None
             case Sensitivity.POWER:
-                return Unstable(event, why) if self._is_steep(event) else None
+                return Unstable(event, why) if not is_small(m, operand) and self._is_steep(event) else None
             case _:
                 return None
 

@@ -232,11 +232,9 @@ class _Roots:
         if cls is None:
             return None
         held = m.variable(cls.frame, "__init__")
-        arguments = Arguments()
-        if isinstance(held, Function):
-            keywords = self._flags(held).keywords
-            known = self._program.makings.in_common(cls, held, (name for name, _ in keywords))
-            arguments = Arguments((), (*keywords, *known))
+        keywords = self._flags(held).keywords if isinstance(held, Function) else ()
+        known = self._program.makings.in_common(cls, held, (name for name, _ in keywords))
+        arguments = Arguments((), (*keywords, *known))
         return m.call(cls, arguments, self._place(owner))
 
     def _unfinished(self, m: Machine, owner: cst.ClassDef) -> Instance | None:
