@@ -15,12 +15,14 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.loops import Loops, Step
 from mplint.interpreter.scalers import FixedScale
 from mplint.interpreter.scaling import Constant
-from mplint.interpreter.values import Made, Place
+from mplint.interpreter.values import Made
 from mplint.interpreter.world import World
+from mplint.keras_api.arithmetic import OVER, UNDER
 from mplint.keras_api.optimizers import SCALE_METHODS, UNSCALE_METHOD
 
 _FACTOR: Final = "loss_scale_factor"
 _DYNAMIC: Final = "dynamic"
+_NUMBER_FIRST: Final = frozenset({"operator.r*", "tensorflow.math.scalar_mul"})
 _WHAT: Final = "let a LossScaleOptimizer find the scale"
 
 
@@ -80,10 +82,10 @@ class ScaleDynamically(Rewrite):
 
     def _scaled(self, step: Step, made: Made) -> list[Edit] | None:
         at = made.place
-        if at is None or not isinstance(at.node, cst.BinaryOperation):
+        if at is None or not isinstance(at.node, (cst.BinaryOperation, cst.Call)):
             return None
         by = receivers.optimizer_at(self.world, step, made)
-        loss = _factor(at.node, step, at)
+        loss = self._factor(at.node, made)
         if by is None or loss is None:
             return None
         source = at.source
@@ -92,10 +94,10 @@ class ScaleDynamically(Rewrite):
 
     def _unscaled(self, step: Step, made: Made) -> list[Edit] | None:
         at = made.place
-        if at is None or not isinstance(at.node, cst.BinaryOperation):
+        if at is None or not isinstance(at.node, (cst.BinaryOperation, cst.Call)):
             return None
         source, node = at.source, at.node
-        gradient = _factor(node, step, at)
+        gradient = self._factor(node, made)
         if gradient is None:
             return None
         if self.world.generation == "3":
@@ -114,10 +116,22 @@ class ScaleDynamically(Rewrite):
             case _:
                 return None
 
-
-def _factor(product: cst.BinaryOperation, step: Step, at: Place) -> cst.BaseExpression | None:
-    """The operand of a product, or of a quotient, that is no number."""
-    constant = next((one for one in step.course.constants if one.made.place is at), None)
-    if constant is None:
-        return None
-    return product.right if constant.made.by == "operator.r*" else product.left
+    def _factor(self, product: cst.BinaryOperation | cst.Call, made: Made) -> cst.BaseExpression | None:
+        """The operand of a product, or of a quotient, that is no number."""
+        if isinstance(product, cst.BinaryOperation):
+            operands = [product.left, product.right]
+        else:
+            operands = [arg.value for arg in product.args if arg.keyword is None and not arg.star]
+        if len(operands) != 2 or made.by in UNDER:
+            return None
+        if made.by in OVER or len(made.operands) == len(operands):
+            loops = self.world.once(Loops)
+            courses = [loops.course_of(tensor.made) for tensor in made.operands]
+            trained = [at for at, course in enumerate(courses) if course.number is None]
+            return operands[trained[0]] if len(trained) == 1 else None
+        if made.by in _NUMBER_FIRST:
+            return operands[1]
+        if made.by.startswith("operator."):
+            return operands[0]
+        numbers = [isinstance(operand, cst.BaseNumber) for operand in operands]
+        return operands[numbers.index(False)] if any(numbers) else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mplint.interpreter.values import Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
+from mplint.interpreter.values import Array, Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
 from mplint.keras_api.arithmetic import CLIPS, CONSTANT, ENDS, OVER, READ, TIMES, UNDER, ZEROS
 
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
@@ -304,6 +304,8 @@ def _is_unknown(value: Value) -> bool:
 
 def _may_scale(value: Value) -> bool:
     """Whether a factor of which nothing is known may be a loss scale made by hand."""
+    if isinstance(value, Array):
+        return value.scalar is True
     if not isinstance(value, Unknown):
         return False
     return value.symbol is None or any("scal" in word.lower() for word in _words(value.symbol))

@@ -82,6 +82,14 @@ class _Writer:
             self._applies = "apply_gradients"
         if meant == "MP212" and self._applies == "inline":
             self._applies = "apply_gradients"
+        holds = choices.chance(0.3) and self._style in ("function", "method") and not self._adds
+        # in variables, which outlive the step
+        self._holds = holds and meant in (None, "MP201", "MP202", "MP203", "MP204", "MP205")
+        self._halves = self._halves or self._holds
+        self._held = pick(("[each.read_value() for each in {sums}]", "[each / 1.0 for each in {sums}]", "{sums}"))
+        self._sums = pick(
+            ("part.assign_add(two / 2.0)", "part.assign(part + two / 2.0)", "part.assign_sub(-two / 2.0)")
+        )
 
     # -- the parts
 
@@ -229,6 +237,18 @@ class _Writer:
         body = [*self._tape("part_x", "part_y")]
         differentiated = target if self._uses_scaled else loss
         body.append(f"parts = tape.gradient({differentiated}, {self._model}.trainable_variables)")
+        if self._holds:
+            sums = "self.sums" if self._style == "method" else "sums"
+            body += [f"for part, two in zip({sums}, parts):", f"    {self._sums}"]
+            return [
+                f"for each in {sums}:",
+                "    each.assign(tf.zeros_like(each))",
+                f"for part_x, part_y in (({x}[:32], {y}[:32]), ({x}[32:], {y}[32:])):",
+                *_in(body),
+                f"{gradients} = {self._held.format(sums=sums)}",
+                *self._after(gradients),
+                *self._apply(gradients),
+            ]
         body.append(f"{gradients} = [one + two / 2.0 for one, two in zip({gradients}, parts)]")
         return [
             f"{gradients} = [tf.zeros_like(each) for each in {self._model}.trainable_variables]",
@@ -237,6 +257,10 @@ class _Writer:
             *self._after(gradients),
             *self._apply(gradients),
         ]
+
+    @staticmethod
+    def _zeros(model: str) -> str:
+        return f"[tf.Variable(tf.zeros_like(each), trainable=False) for each in {model}.trainable_variables]"
 
     # -- the styles
 
@@ -249,6 +273,7 @@ class _Writer:
         decorated = ["@tf.function"] if self._function else []
         step = [*decorated, "def train_step(x, y):", *_in(self._step("x", "y")), f"    return {loss}"]
         built = ["optimizer.build(model.trainable_variables)"] if self._function else []
+        built += [f"sums = {self._zeros('model')}"] if self._holds else []
         return [*_top(self._made()), "model = build()", *built, "", "", *step, *self._loop("train_step(x, y)")]
 
     def _methods(self) -> list[str]:
@@ -262,6 +287,7 @@ class _Writer:
             "    def __init__(self, net, optimizer):",
             "        self.net = net",
             "        self.optimizer = optimizer",
+            *([f"        self.sums = {self._zeros('net')}"] if self._holds else []),
             "",
             "    def step(self, x, y):",
             *_in(_in(step)),

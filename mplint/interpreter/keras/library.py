@@ -133,7 +133,8 @@ def call(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Value:
         case Kind.APPLICATION:
             return applications.make(m, callee, arguments, place)
         case Kind.DTYPE:
-            return Array(keras_api.dtype_name(path))
+            of_number = len(arguments.args) == 1 and isinstance(arguments.args[0], Const)
+            return Array(keras_api.dtype_name(path), True if of_number else None)
         case Kind.FUNCTION | Kind.ACTIVATION | Kind.LOSS | Kind.METRIC | Kind.OPTIMIZER | Kind.CALLBACK:
             return _function(m, kind, callee, arguments, place)
         case Kind.INITIALIZER | Kind.REGULARIZER:
