@@ -15,6 +15,7 @@ class UnalignedLayerSize(Rule):
     name = "unaligned-layer-size"
     severity = Severity.ADVICE
     fixes = (Applicability.UNSAFE,)
+    gives_way_to = ("MP603",)
 
     def check(self, world: World) -> Iterator[Fault]:
         """Hidden sizes of layers that compute in half precision."""
