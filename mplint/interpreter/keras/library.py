@@ -41,11 +41,12 @@ from mplint.interpreter.keras import (
     usage,
 )
 from mplint.interpreter.keras.binding import bind
-from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
+from mplint.interpreter.keras.info import WEIGHTS, LayerInfo, info_of, keras_base_of, spelled_of
 from mplint.interpreter.trace import Applied, Kept, Opened, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     Array,
@@ -451,6 +452,8 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             return _inherited_call(m, receiver, arguments, place)
         if name in ("get_config", "to_json"):  # a pattern for another model
             m.record(Opened(receiver))
+        if name == "set_weights":
+            m.state.set((receiver.address, WEIGHTS), TRUE)
         if name in training.KEEPS:
             m.record(Kept(receiver))
         if name in training.RUNS:
