@@ -231,6 +231,22 @@ class Reported:
 
 
 @immutable()
+class Computed:
+    """An operator or a function of the library was applied at `place`, and half precision takes part.
+
+    `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
+    operator is given `left` and `right`, a cast `x`.  `result` is the tensor that comes out, the first of several, and
+    None where it raises for operands of these dtypes.
+    """
+
+    place: Place
+    context: Context
+    by: str
+    arguments: tuple[tuple[str, Value], ...]
+    result: Tensor | None
+
+
+@immutable()
 class DTypeTaken:
     """The attribute `name` of a dtype was asked for, of a tensor of Keras 3 whose dtype is a string and has none."""
 
@@ -327,6 +343,7 @@ Event = (
     | GradientTaken
     | GradientsApplied
     | Reported
+    | Computed
     | DTypeTaken
     | Applied
     | Ran

@@ -10,7 +10,7 @@ from mplint import keras_api
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import chains
 from mplint.interpreter.keras.names import dtype_named
-from mplint.interpreter.trace import DTypeTaken, Settled
+from mplint.interpreter.trace import Computed, DTypeTaken, Settled
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
@@ -107,7 +107,7 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
             if dtype in WIDE:
                 _settle(m, value)
             made = Made("cast", place, m.context, by=by, operands=(value,), computed_in=dtype)
-            return Tensor(dtype, made, value.symbolic, value.softmax)
+            return _cast_to(m, Tensor(dtype, made, value.symbolic, value.softmax), value)
         case Choice():
             return choice([cast(m, option, dtype, place, by) for option in value.options])
         case Tuple() | List() if not by.endswith("convert_to_tensor"):
@@ -117,7 +117,28 @@ def cast(m: Machine, value: Value, dtype: str | None, place: Place, by: str) -> 
                         _settle(m, part)
             return UNKNOWN
         case _:
-            return Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype), False)
+            return _cast_to(m, Tensor(dtype, Made("cast", place, m.context, by=by, computed_in=dtype), False), value)
+
+
+def _cast_to(m: Machine, result: Tensor, value: Value) -> Tensor:
+    """The tensor `result`, which is `value` in another dtype."""
+    made = result.made
+    if made.place is not None and (result.dtype in HALF or (isinstance(value, Tensor) and value.dtype in HALF)):
+        m.record(Computed(made.place, m.context, made.by, (("x", value),), result))
+    return result
+
+
+def _note(
+    m: Machine, made: Made, arguments: tuple[tuple[str, Value], ...], found: keras_api.Outcome, result: Tensor
+) -> None:
+    """Record an operation of which half precision is a part."""
+    if made.place is not None and (
+        result.dtype in HALF
+        or any(operand.dtype in HALF for operand in made.operands)
+        or isinstance(found, keras_api.Clash)
+    ):
+        raises = isinstance(found, keras_api.Clash)
+        m.record(Computed(made.place, m.context, made.by, arguments, None if raises else result))
 
 
 def _settle(m: Machine, value: Tensor) -> None:
@@ -136,7 +157,7 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     meet(m, tensors, place)
     symbol = _OPERATORS.get(name)
     symbolic = _symbolic(tensors)
-    found = outcome(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
+    found = measured(m, f"operator.{symbol}", [left, right], symbolic) if symbol is not None else None
     dtype = found if isinstance(found, str) else None
     others = tuple(value for value in (left, right) if not isinstance(value, Tensor))
     reflected = "r" if symbol in _REFLECTED and not isinstance(left, Tensor) else ""
@@ -150,7 +171,9 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
         others=others,
     )
     m.trace.tensors.count(place, dtype is not None)
-    return Tensor(dtype, made, symbolic)
+    result = Tensor(dtype, made, symbolic)
+    _note(m, made, (("left", left), ("right", right)), found, result)
+    return result
 
 
 def meet(m: Machine, tensors: list[Tensor], place: Place) -> None:
@@ -202,6 +225,14 @@ def outcome(
     m: Machine, path: str, operands: Sequence[Value] | dict[str, Value], symbolic: bool | None
 ) -> str | tuple[str, ...] | None:
     """The dtype of an operation's result, or of each of its results; None when not measured, or when it raises."""
+    found = measured(m, path, operands, symbolic)
+    return None if isinstance(found, keras_api.Clash) else found
+
+
+def measured(
+    m: Machine, path: str, operands: Sequence[Value] | dict[str, Value], symbolic: bool | None
+) -> keras_api.Outcome:
+    """The same, with a Clash where it raises."""
     operation = keras_api.operation(path, m.generation)
     if operation is None:
         return None
@@ -218,7 +249,7 @@ def _measured(
     operands: tuple[keras_api.Operand | None, ...] | None,
     named: tuple[tuple[str, object], ...],
     symbolic: bool,
-) -> str | tuple[str, ...] | None:
+) -> keras_api.Outcome:
     """The same for the positional `operands`, or where there are none for the `named` ones."""
     given = dict(named) if operands is None else operands
     result = operation.result(given, symbolic=symbolic)
@@ -226,7 +257,7 @@ def _measured(
         real = operation.result(given, symbolic=False)
         if isinstance(real, str) and real != result:
             return None  # a KerasTensor says one thing, and what the model computes is another
-    return None if isinstance(result, keras_api.Clash) else result
+    return result
 
 
 def _argument(m: Machine, value: Value) -> object:
@@ -280,7 +311,7 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
     tensors = [part for value in bound.values() for part in m.parts(value) if isinstance(part, Tensor)]
     meet(m, tensors, place)
     symbolic = _symbolic(tensors) if tensors else False
-    found = outcome(m, path, bound, symbolic)
+    found = measured(m, path, bound, symbolic)
     computed = found[0] if isinstance(found, tuple) and found else found
     made = Made(
         "operation",
@@ -298,14 +329,15 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
         softmax = tensors[0].softmax
     elif keras_api.joins(path, m.generation):
         softmax = softmax_of_all(tensors)
-    m.trace.tensors.count(place, found is not None)
+    m.trace.tensors.count(place, not (found is None or isinstance(found, keras_api.Clash)))
     template = Tensor(None, made, symbolic, softmax)
+    _note(m, made, tuple(bound.items()), found, Tensor(made.computed_in, made, symbolic, softmax))
     operation = keras_api.operation(path, m.generation)
     if operation is not None and operation.many:
         part = Tensor(found if isinstance(found, str) else None, made, symbolic, softmax)
         count = _parts(m, bound)
         return Tuple((part,) * count) if count is not None else Tuple((), part)
-    return structured(m, found, template, place)
+    return structured(m, None if isinstance(found, keras_api.Clash) else found, template, place)
 
 
 def softmax_of_all(tensors: Sequence[Tensor]) -> Made | None:
