@@ -6,7 +6,7 @@ dict, the default of an option.  Two names that are spelled alike in the files o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +23,6 @@ _WALKS: Final = frozenset({"zip", "enumerate", "reversed", "list", "tuple", "ite
 """Functions that hand on what a sequence holds."""
 _COMPUTES: Final = frozenset({"int", "round"})
 _SCALES: Final = (cst.Multiply, cst.FloorDivide, cst.Divide, cst.Power)
-_LOOPS: Final = (cst.For, cst.CompFor)
 
 
 class Uses:
@@ -74,8 +73,8 @@ class Uses:
                     node, key = parent, _ANY if taken is _ANY else None
                     continue
                 case cst.For(iter=walked, target=target) | cst.CompFor(iter=walked, target=target) if walked is node:
-                    for name in target_names(target):
-                        yield from self._named(source, name, _scope(source, parent), None)
+                    for variable in target_names(target):
+                        yield from self._named(source, variable, _scope(source, parent), None)
                     return
                 case cst.Attribute(value=value) if value is node and key is not None:
                     return  # a method of a list or dict
@@ -103,6 +102,8 @@ class Uses:
             return
         if function == "add_argument" and arg.keyword is not None and arg.keyword.value == "default":
             yield from self._attribute(source, _option(call))
+        elif (name := _walked(source, call, arg, function)) is not None:
+            yield from self._named(source, name, _scope(source, call), None)
         elif function in _WALKS or (function in _COMPUTES and key is None):
             yield from self._from(source, call, key)
         else:
@@ -121,18 +122,13 @@ class Uses:
         other, definition = found[0]
         if isinstance(definition, cst.ClassDef):
             fields = _fields(definition)
-            position = [index for index, each in enumerate(call.args) if each is arg][0]
-            name = arg.keyword.value if arg.keyword is not None else fields[position] if position < len(fields) else ""
+            name = _name_for(call, arg, fields)
             yield from self._attribute(other, name if name in fields else "")
             return
         method = isinstance(other.parent(other.parent(definition) or definition), cst.ClassDef)
         names = [param.name.value for param in (*definition.params.posonly_params, *definition.params.params)]
         names = names[1:] if method else names
-        position = [index for index, each in enumerate(call.args) if each is arg][0]
-        if arg.keyword is not None:
-            name = arg.keyword.value
-        else:
-            name = names[position] if position < len(names) else ""
+        name = _name_for(call, arg, names)
         if name not in [*names, *(param.name.value for param in definition.params.kwonly_params)]:
             yield Place(source, arg)
             return
@@ -194,6 +190,14 @@ def _name(node: cst.CSTNode) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
+def _name_for(call: cst.Call, arg: cst.Arg, names: Sequence[str]) -> str:
+    """Which of the parameters `names` an argument is for."""
+    if arg.keyword is not None:
+        return arg.keyword.value
+    position = next(index for index, each in enumerate(call.args) if each is arg)
+    return names[position] if position < len(names) else ""
+
+
 def _item(node: cst.Subscript) -> object:
     """The key that a subscript takes, where it is a text; `_ANY` where it takes several items."""
     match node.slice:
@@ -203,6 +207,17 @@ def _item(node: cst.Subscript) -> object:
             return None
         case _:
             return _ANY
+
+
+def _walked(source: SourceFile, call: cst.Call, arg: cst.Arg, function: str) -> str | None:
+    """The variable that takes an item of `arg` in each pass of a loop over `zip(…)` or `enumerate(…)`."""
+    match source.parent(call):
+        case cst.For(target=cst.Tuple() as target) | cst.CompFor(target=cst.Tuple() as target):
+            position = next(index for index, each in enumerate(call.args) if each is arg)
+            position = {"zip": position, "enumerate": 1}.get(function, len(target.elements))
+            return _name(target.elements[position].value) or None if position < len(target.elements) else None
+        case _:
+            return None
 
 
 def _is_equality(node: cst.Comparison) -> bool:
@@ -226,6 +241,8 @@ def _scope(source: SourceFile, node: cst.CSTNode) -> cst.CSTNode:
 def _is_read(source: SourceFile, node: cst.CSTNode) -> bool:
     """Whether a name, or an attribute, is read here, and is no keyword, parameter or part of a longer name."""
     parent = source.parent(node)
+    while isinstance(parent, (cst.Element, cst.Tuple, cst.List)):
+        node, parent = parent, source.parent(parent)
     match parent:
         case cst.Arg(keyword=keyword):
             return keyword is not node

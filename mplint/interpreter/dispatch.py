@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mplint.interpreter import choosing, objects
 from mplint.interpreter.calls import Arguments, call_function, unseen
 from mplint.interpreter.configuration import commands, tuning
-from mplint.interpreter.keras import library
+from mplint.interpreter.keras import batching, library
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -49,6 +49,7 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
         case Bound(receiver=receiver, callee=inner):
             return call(m, inner, arguments.behind(receiver), place)
         case Class():
+            batching.note_made(m, callee, arguments, place)
             return objects.instantiate(m, callee, arguments, place)
         case Partial():
             keywords = dict(callee.keywords)
@@ -65,6 +66,8 @@ def call(m: Machine, callee: Value, arguments: Arguments, place: Place) -> Value
             options = tuple(option for option in callee.options if option != NONE)  # which cannot be called
             return choosing.call_each(m, options, lambda option: call(m, option, arguments, place), place)
         case _:
+            if type(callee) is Unknown:
+                batching.note_unknown(m, callee, arguments, place)
             known = tuning.chosen(m, callee, arguments, place) or _by_its_name(m, callee, arguments, place)
             return unseen(m, callee, arguments) if known is None else known
 

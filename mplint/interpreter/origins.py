@@ -1,4 +1,4 @@
-"""Where the numbers of a program come from: the literals that one is computed from, and what others would make of it."""
+"""Where the numbers of a program come from: the literals behind one, and what it would be with others."""
 
 from __future__ import annotations
 

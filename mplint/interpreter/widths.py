@@ -14,15 +14,16 @@ import libcst as cst
 
 from mplint import keras_api
 from mplint.interpreter.keras import models, wrappers
-from mplint.interpreter.keras.info import LayerInfo, info_of
+from mplint.interpreter.keras.info import WEIGHTS, LayerInfo, info_of
 from mplint.interpreter.origins import number, value_of
 from mplint.interpreter.trace import GradientTaken, LayerCalled
-from mplint.interpreter.values import NONE, Const, Instance, List, Made, Place, Tensor, Tuple, Value
+from mplint.interpreter.values import NONE, Api, Const, Instance, List, Made, Place, Tensor, Tuple, Unknown, Value
 from mplint.interpreter.world import World, outputs_of, tensors_of
 
 _ATTENTION: Final = frozenset({"keras.layers.Attention", "keras.layers.AdditiveAttention"})
 _MULTI_HEAD: Final = frozenset({"keras.layers.MultiHeadAttention"})
 _RECURRENT: Final = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})
+_CONSTANT: Final = Api("keras.initializers.Constant")
 _EMBEDDING: Final = "keras.layers.Embedding"
 _FLAT: Final = ("keras.layers.Flatten", "keras.layers.GlobalAverage", "keras.layers.GlobalMax")
 _TRANSPARENT: Final = frozenset({"sequential", "subclass"})
@@ -254,9 +255,19 @@ class Widths:
             told = number(info.argument(parameter)) if parameter is not None else None
             found = self._owns[layer] = Width(None if told is None else value_of(told), fixed=told is None)
             found.multiplied = base != _EMBEDDING
+            if self._has_weights(layer, info):
+                found.fixed = True
             if told is not None and parameter is not None:
                 self.sizes.append((layer, parameter, told, found))
         return [found]
+
+    def _has_weights(self, layer: Instance, info: LayerInfo) -> bool:
+        """Whether the program gives the layer its weights, which have the shape that they have."""
+        given = (info.argument("weights"), info.argument("embeddings_initializer"), info.argument("kernel_initializer"))
+        if any(value not in (None, NONE) for value in given[:1]) or isinstance(given[1], Unknown):
+            return True
+        made = any(isinstance(value, Instance) and value.cls == _CONSTANT for value in given[1:])
+        return made or self._m.state.get((layer.address, WEIGHTS)) is not None
 
     def _given(
         self, layer: Instance, info: LayerInfo, first: list[Width], rest: list[Width], *, shared: bool

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 HIDDEN: Final = "hidden layer"
 """The role of the address of a layer that a function of the library makes: no call of the program constructs it."""
+WEIGHTS: Final = "@weights"
+"""The field that says of a layer that the program has given it its weights."""
 _LAYERS: Final = frozenset({Kind.LAYER, Kind.CELL, Kind.WRAPPER, Kind.MODEL})
 
 

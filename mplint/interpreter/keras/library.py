@@ -44,12 +44,13 @@ from mplint.interpreter.keras import (
     weights,
 )
 from mplint.interpreter.keras.binding import bind
-from mplint.interpreter.keras.info import LayerInfo, info_of, keras_base_of, spelled_of
+from mplint.interpreter.keras.info import WEIGHTS, LayerInfo, info_of, keras_base_of, spelled_of
 from mplint.interpreter.state import GLOBAL
 from mplint.interpreter.trace import Applied, Kept, Opened, Ran, VariableMade
 from mplint.interpreter.values import (
     FALSE,
     NONE,
+    TRUE,
     UNKNOWN,
     Api,
     Array,
@@ -515,6 +516,8 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             return _inherited_call(m, receiver, arguments, place)
         if name in ("get_config", "to_json"):  # a pattern for another model
             m.record(Opened(receiver))
+        if name == "set_weights":
+            m.state.set((receiver.address, WEIGHTS), TRUE)
         if name in training.KEEPS:
             m.record(Kept(receiver))
         if name in training.RUNS:
