@@ -1,6 +1,4 @@
-"""A loss must be computed in float32.
-
-"""
+"""A loss must be computed in float32."""
 
 from __future__ import annotations
 

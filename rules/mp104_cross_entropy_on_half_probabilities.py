@@ -1,6 +1,4 @@
-"""A cross-entropy must be given logits, not probabilities of half precision.
-
-"""
+"""A cross-entropy must be given logits, not probabilities of half precision."""
 
 from __future__ import annotations
 
