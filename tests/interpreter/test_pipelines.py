@@ -101,3 +101,8 @@ def test_elements_of_a_loop(loop: str) -> None:
     program, found = worlds(main=f"{PRELUDE}{loop}\n")
     value = dict(found[0].bindings(program.module_frame(ROOT / "main.py")))["found"]
     assert _dtypes(found[0], value) == "float16"
+
+
+def test_dicts_of_one_call_are_kept_apart() -> None:
+    nested = "tf.data.Dataset.from_tensor_slices(({'a': images}, {'b': labels})).map(lambda x, y: (y, x))"
+    assert element(nested) == ({"b": "int64"}, {"a": "uint8"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import library_bases, method_of
-from mplint.interpreter.keras import chains, structures, tensors
+from mplint.interpreter.keras import chains, tensors
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.trace import Fed, Piped
 from mplint.interpreter.values import (
@@ -55,6 +55,8 @@ _ELEMENT: Final = frozenset({"get_next", "get_single_element", "next"})
 OWN: Final = frozenset({"prefetch", "padded_batch", "interleave"})
 """Methods that nothing else than a dataset has; so is `map` where it is told how parallel to run."""
 _SEQUENCE: Final = Api("keras.utils.PyDataset")
+_MOST_DICTS: Final = 16
+"""So many dicts of one call are kept apart."""
 _BOTH: Final = Const("both")
 
 
@@ -78,25 +80,24 @@ def _generated(m: Machine, arguments: Arguments, place: Place) -> Value:
         made = m.call(function, Arguments(), place)
         given = sequences.anything(sequences.iterate(m, made, place))
     _note(m, None, place, *_parts(given))
-    said = arguments.get("output_signature", 3) or arguments.get("output_types", 1)
+    said = arguments.get("output_signature", 3) or arguments.get("output_types", 1) or NONE
     element = _element(m, given, place)
-    return Dataset(_as_said(m, said, element, place) if said not in (None, NONE) and said is not None else element)
+    return Dataset(element if said == NONE else _as_said(m, said, element, place))
 
 
 def _as_said(m: Machine, said: Value, given: Value, place: Place) -> Value:
     """The elements `given` in the dtypes that a signature names."""
     match said:
         case Tuple(items=items, rest=None):
-            parts = (
-                given.items if isinstance(given, Tuple) and len(given.items) == len(items) else (UNKNOWN,) * len(items)
-            )
+            fits = isinstance(given, Tuple) and len(given.items) == len(items)
+            parts = given.items if isinstance(given, Tuple) and fits else (UNKNOWN,) * len(items)
             return Tuple(tuple(_as_said(m, *pair, place) for pair in zip(items, parts, strict=True)))
         case List():
             return _as_said(m, m.items(said), given, place)
         case Dict():
             held = dict(m.entries(given).pairs) if isinstance(given, Dict) else {}
             pairs = [(k, _as_said(m, v, held.get(k, UNKNOWN), place)) for k, v in m.entries(said).pairs]
-            return m.new_dict(place, Entries(tuple(pairs)))
+            return _new_dict(m, place, Entries(tuple(pairs)))
         case Tensor(dtype=dtype):  # what stands for a TensorSpec
             return _data(m, dtype, place, given)
         case _:
@@ -126,7 +127,7 @@ def _unzipped(m: Machine, given: Value | None, place: Place) -> Value:
             return _unzipped(m, m.items(given), place)
         case Dict():
             pairs = tuple((key, _unzipped(m, item, place)) for key, item in m.entries(given).pairs)
-            return m.new_dict(place, Entries(pairs))
+            return _new_dict(m, place, Entries(pairs))
         case _:
             return UNKNOWN
 
@@ -159,7 +160,7 @@ def _parsed(m: Machine, arguments: Arguments, place: Place) -> Value:
     pairs = tuple(
         (key, _data(m, spec.dtype if isinstance(spec, Tensor) else None, place)) for key, spec in entries.pairs
     )
-    return m.new_dict(place, Entries(pairs, None if entries.rest is None else UNKNOWN))
+    return _new_dict(m, place, Entries(pairs, None if entries.rest is None else UNKNOWN))
 
 
 def _decoded(m: Machine, arguments: Arguments, place: Place) -> Value:
@@ -203,7 +204,7 @@ def _loaded(m: Machine, arguments: Arguments, place: Place) -> Value:
     found: Value
     match split:
         case None | Const(value=None):
-            found = m.new_dict(place, Entries((), one))
+            found = _new_dict(m, place, Entries((), one))
         case Tuple() | List():
             items = split if isinstance(split, Tuple) else m.items(split)
             found = Tuple((one,) * len(items.items), one if items.rest is not None else None)
@@ -262,7 +263,7 @@ def _element(m: Machine, value: Value, place: Place) -> Value:
         case Dict():
             entries = m.entries(value)
             pairs = tuple((key, _inner(m, item, place)) for key, item in entries.pairs)
-            return m.new_dict(place, Entries(pairs, entries.rest and UNKNOWN, entries.optional))
+            return _new_dict(m, place, Entries(pairs, entries.rest and UNKNOWN, entries.optional))
         case Choice():
             found = [_element(m, option, place) for option in value.options]
             return choice(found) if all(isinstance(each, Tensor) for each in found) else UNKNOWN
@@ -274,6 +275,18 @@ def _inner(m: Machine, value: Value, place: Place) -> Value:
     """A part of a structure: one of which nothing is known is a tensor most likely."""
     found = _element(m, value, place)
     return _data(m, None, place) if isinstance(found, Unknown) and not any(models_behind(found)) else found
+
+
+def _new_dict(m: Machine, place: Place, entries: Entries) -> Value:
+    """A dict of its own: one call makes several."""
+    context = m.context
+    for index in range(1, _MOST_DICTS):
+        m.context = context.at(place, index)
+        if not m.has_made(m.program.address(place, m.context, "dict")):
+            break
+    made = m.new_dict(place, entries)
+    m.context = context
+    return made
 
 
 def _parts(value: Value) -> tuple[Value, ...]:
@@ -321,17 +334,24 @@ def method(m: Machine, dataset: Dataset, name: str, arguments: Arguments, place:
 
 def _run(m: Machine, function: Value, element: Value, place: Place) -> Value:
     """What a function gives for an element: it is given the parts of a tuple one by one."""
-    fresh = structures.changed(m, element, place, lambda tensor: tensor) if not isinstance(element, Dict) else None
-    if fresh is None and isinstance(element, Dict):  # what the function does to the dict is done to its own
-        fresh = m.new_dict(place, m.entries(element))
-    match fresh:
+    match _own(m, element, place):
         case Tuple(items=items, rest=rest):
-            arguments = Arguments(items, (), rest)
-        case Unknown() | None:
-            arguments = Arguments((), (), UNKNOWN)
+            return m.call(function, Arguments(items, (), rest), place)
+        case Unknown():
+            return m.call(function, Arguments((), (), UNKNOWN), place)
+        case single:
+            return m.call(function, Arguments((single,)), place)
+
+
+def _own(m: Machine, element: Value, place: Place) -> Value:
+    """An element with dicts of its own: what a function does to them is done to no other element."""
+    match element:
+        case Tuple(items=items, rest=rest):
+            return Tuple(tuple(_own(m, item, place) for item in items), rest)
+        case Dict():
+            return _new_dict(m, place, m.entries(element))
         case _:
-            arguments = Arguments((fresh,))
-    return m.call(function, arguments, place)
+            return element
 
 
 def of_unknown(m: Machine, name: str, arguments: Arguments, place: Place) -> Value | None:
