@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING, Final
 
 from mplint import keras_api
 from mplint.interpreter.keras import chains, tensors
-from mplint.interpreter.values import UNKNOWN, ApiMethod, Array, Bound, Const, DType, Value
+from mplint.interpreter.values import FLOATS, UNKNOWN, ApiMethod, Array, Bound, Const, DType, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.calls import Arguments
     from mplint.interpreter.machine import Machine
 
-_MAKERS: Final = {"ones": 1, "zeros": 1, "empty": 1, "full": 2, "eye": 3, "array": 1, "asarray": 1, "identity": 1}
+_MAKERS: Final = {"ones": 1, "zeros": 1, "empty": 1, "full": 2, "eye": 3, "array": 1, "asarray": 1, "identity": 1,
+                  "linspace": 5, "arange": 3}  # fmt: skip
 """NumPy's functions that make arrays, and where their dtype stands."""
-_DOUBLE: Final = frozenset({"ones", "zeros", "empty", "eye", "identity"})
+_DOUBLE: Final = frozenset({"ones", "zeros", "empty", "eye", "identity", "linspace"})
 """Those that make float64 where no dtype is asked for, whatever they are given."""
 _OF_NUMBERS: Final = frozenset({"sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh"})
 """NumPy's functions of one number: of a number of Python's they give a float64."""
+_RANDOM: Final = frozenset(
+    {"normal", "uniform", "rand", "randn", "random", "random_sample", "standard_normal", "beta", "gamma", "exponential"}
+)
+"""Functions of `numpy.random` that give float64."""
 _MOVING: Final = frozenset({"copy", "reshape", "squeeze", "flatten", "ravel", "transpose"})
 """Methods that give the same elements in an array of their own."""
 
@@ -43,6 +48,11 @@ def call(m: Machine, path: str, arguments: Arguments) -> Value:
         if wanted is not None:
             return Array(tensors.dtype_of(m, wanted), False)
         return Array("float64" if name in _DOUBLE else None, False)
+    if path.startswith("numpy.random.") and name in _RANDOM:
+        return Array("float64")
+    given = [value for value in arguments.values() if isinstance(value, Array)]
+    if name in _OF_NUMBERS and len(given) == 1 and given[0].dtype in FLOATS:
+        return Array(given[0].dtype, given[0].scalar)
     return Array(None)
 
 
@@ -59,6 +69,9 @@ def attribute(value: Array, name: str) -> Value:
             return Bound(value, ApiMethod(name))
 
 
-def method(value: Array, name: str) -> Value:
+def method(m: Machine, value: Array, name: str, arguments: Arguments) -> Value:
     """A method of an array."""
-    return Array(value.dtype) if name in _MOVING else Array(None) if name == "astype" else UNKNOWN
+    if name == "astype":
+        wanted = arguments.get("dtype", 0)
+        return Array(tensors.dtype_of(m, wanted) if wanted is not None else None, value.scalar)
+    return Array(value.dtype) if name in _MOVING else UNKNOWN

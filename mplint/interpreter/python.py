@@ -732,7 +732,7 @@ def method(m: Machine, receiver: Value, name: str, arguments: Arguments, place: 
         case Tuple():
             return containers.tuple_method(m, receiver, name, arguments)
         case Array():
-            return arrays.method(receiver, name)
+            return arrays.method(m, receiver, name, arguments)
         case Varying():
             return versions.method(m, receiver, name, arguments, place)
         case _:
