@@ -35,13 +35,17 @@ if TYPE_CHECKING:
 
 _MAKERS: Final = {
     "ones": 1, "zeros": 1, "empty": 1, "full": 2, "eye": 3, "array": 1, "asarray": 1, "ascontiguousarray": 1,
-    "identity": 1,
+    "identity": 1, "linspace": 5, "arange": 3,
 }  # fmt: skip
 """NumPy's functions that make arrays, and where their dtype stands."""
-_DOUBLE: Final = frozenset({"ones", "zeros", "empty", "eye", "identity"})
+_DOUBLE: Final = frozenset({"ones", "zeros", "empty", "eye", "identity", "linspace"})
 """Those that make float64 where no dtype is asked for, whatever they are given."""
 _OF_NUMBERS: Final = frozenset({"sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tanh"})
 """NumPy's functions of one number: of a number of Python's they give a float64."""
+_RANDOM: Final = frozenset(
+    {"normal", "uniform", "rand", "randn", "random", "random_sample", "standard_normal", "beta", "gamma", "exponential"}
+)
+"""Functions of `numpy.random` that give float64."""
 _MOVING: Final = frozenset({"copy", "reshape", "squeeze", "flatten", "ravel", "transpose", "swapaxes", "repeat"})
 """Methods that give the same elements in an array of their own."""
 _MOVERS: Final = _MOVING | {
@@ -88,6 +92,8 @@ def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value:
             return replace(cast(given, tensors.dtype_of(m, wanted), place), number=filled)
         if name in _DOUBLE or (filled is not None and isinstance(arguments.get("fill_value", 1), Const)):
             return Array("float64", False, filled)
+    if path.startswith("numpy.random.") and name in _RANDOM:
+        return Array("float64")
     if name in _MOVERS and given is not None:
         return _together(m, _arrays(m, given))
     if name in _COMPUTERS:

@@ -8,7 +8,7 @@ from typing import Final
 
 from mplint import keras_api
 from mplint.interpreter.keras.tensors import is_heavy
-from mplint.interpreter.mismatches import policy_of
+from mplint.interpreter.mismatches import policy_of, root
 from mplint.interpreter.trace import Computed, LayerCalled
 from mplint.interpreter.values import HALF, OUTER, WIDE, Array, Class, Made, Place, Policy, Tensor, alternatives
 from mplint.interpreter.world import World, outputs_of, tensors_of
@@ -92,7 +92,7 @@ def _is_weight(tensor: Tensor) -> bool:
     """Whether a wide tensor is a variable that its layer would read in half precision, cast up."""
     made = _moved(tensor)
     return made.kind == "cast" and any(
-        operand.dtype in HALF and operand.autocast and operand.made.kind == "variable" for operand in made.operands
+        operand.dtype in HALF and root(operand).kind == "variable" for operand in made.operands
     )
 
 
