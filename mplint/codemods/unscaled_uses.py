@@ -155,9 +155,12 @@ class UseUnscaled(Rewrite):
         """Move the unscaling in front of the use; where that cannot be moved, unscale there, and no more later."""
         source = self._source
         anchor = self._first()
-        later = self._unscaling(optimizer, anchor)
-        if later is not None:
-            edits = self._moved(later, anchor)
+        anchors = [anchor]
+        if self.use.what in _LIMITS and _gradients(source, anchor) is None:
+            anchors.append(self.use.at.node)  # which is given the gradients themselves
+        for anchor in anchors:
+            later = self._unscaling(optimizer, anchor)
+            edits = self._moved(later, anchor) if later is not None else None
             if edits is not None:
                 return Fix("unscale the gradients first", Applicability.SAFE, tuple(edits))
         if conditions.is_scaled_under_more(self.use.course, self.use.at):
