@@ -2,8 +2,9 @@
 
 What it does
 ------------
-Reports a loss that is returned from `train_step`, put into a metric, logged or printed with the loss scale in it. The
-commonest form rebinds the name: `loss = optimizer.scale_loss(loss)`, and the metric then reads `loss`.
+Reports a loss that is returned from `train_step`, put into a metric, logged, printed or written into a text with the
+loss scale in it. A text that says that the number is scaled may show it. The commonest form rebinds the name:
+`loss = optimizer.scale_loss(loss)`, and the metric then reads `loss`.
 
 Why it matters
 --------------

@@ -3,8 +3,8 @@
 What it does
 ------------
 Reports a loss scale that stays what it is: `loss_scale_factor=` of an optimizer in Keras 3, a LossScaleOptimizer with
-`dynamic=False` in Keras 2, and a loss that the program multiplies with a number of its own by which it divides the
-gradients.
+`dynamic=False` in Keras 2, and a loss that the program multiplies with a number of its own, or with a variable that
+it leaves at one, by which it divides the gradients.
 
 Why it matters
 --------------

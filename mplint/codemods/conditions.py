@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from mplint.codemods import layout
@@ -23,13 +25,48 @@ def is_scaled_under_more(course: Course, at: Place) -> bool:
     )
 
 
-def _around(source: SourceFile, node: cst.CSTNode) -> frozenset[str]:
-    """The conditions around a node, inside its function."""
-    found: set[str] = set()
+def _around(source: SourceFile, node: cst.CSTNode) -> frozenset[tuple[str, bool]]:
+    """The conditions under which a node is reached, inside its function, and how they come out.
+
+    Those around it, and those that leave what it stands in before it.
+    """
+    found: set[tuple[str, bool]] = set()
     inner, outer = node, source.parent(node)
     while outer is not None and not isinstance(outer, (cst.FunctionDef, cst.ClassDef)):
         if isinstance(outer, (cst.If, cst.IfExp)) and inner is not outer.test:
-            test = layout.code(source, outer.test)
-            found.add(test if inner is outer.body else f"not ({test})")
+            found.add(_condition(source, outer.test, inner is outer.body))
+        elif isinstance(outer, (cst.IndentedBlock, cst.Module)):
+            found.update(_left_before(source, outer, inner))
         inner, outer = outer, source.parent(outer)
     return frozenset(found)
+
+
+def _left_before(
+    source: SourceFile, block: cst.IndentedBlock | cst.Module, statement: cst.CSTNode
+) -> Iterator[tuple[str, bool]]:
+    """The conditions that leave a block before one of its statements, as they are where it is reached."""
+    for before in block.body:
+        if before is statement:
+            return
+        if not isinstance(before, cst.If):
+            continue
+        other = before.orelse.body if isinstance(before.orelse, cst.Else) else None
+        if _leaves(before.body) and not isinstance(before.orelse, cst.If):
+            yield _condition(source, before.test, False)
+        elif other is not None and _leaves(other):
+            yield _condition(source, before.test, True)
+
+
+def _leaves(body: cst.BaseSuite) -> bool:
+    """Whether nothing behind a block is reached from it."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, (cst.Return, cst.Raise, cst.Continue, cst.Break))
+
+
+def _condition(source: SourceFile, test: cst.BaseExpression, holds: bool) -> tuple[str, bool]:
+    """A condition as it is written, without the `not` in front of it, and how it comes out."""
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, holds = test.expression, not holds
+    return layout.code(source, test), holds

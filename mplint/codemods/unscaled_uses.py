@@ -17,7 +17,7 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.loops import Loops, Use
 from mplint.interpreter.values import Instance, Made
 from mplint.interpreter.world import World
-from mplint.keras_api.arithmetic import CLIPS
+from mplint.keras_api.arithmetic import CLIPS, READ
 from mplint.keras_api.optimizers import UNSCALE_METHOD
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -74,7 +74,7 @@ class UseUnscaled(Rewrite):
         """The value of an assignment that gives what is used: then all that reads the name is told the right number."""
         source, here = self._source, statements.scope(self._source, self.use.at.node)
         made: Made | None = self.use.made
-        while made is not None and made.kind != "gradient":
+        while made is not None and not _begins(made):
             node = made.place.node if made.place is not None and made.place.source is source else None
             statement = source.parent(node) if node is not None else None
             if isinstance(statement, cst.ListComp) and statement.elt is node:
@@ -136,9 +136,12 @@ class UseUnscaled(Rewrite):
         """Move the unscaling in front of the use; where that cannot be moved, unscale there, and no more later."""
         source = self._source
         anchor = self._first()
-        later = self._unscaling(optimizer, anchor)
-        if later is not None:
-            edits = self._moved(later, anchor)
+        anchors = [anchor]
+        if self.use.what in _LIMITS and _gradients(source, anchor) is None:
+            anchors.append(self.use.at.node)  # which is given the gradients themselves
+        for anchor in anchors:
+            later = self._unscaling(optimizer, anchor)
+            edits = self._moved(later, anchor) if later is not None else None
             if edits is not None:
                 return Fix("unscale the gradients first", Applicability.SAFE, tuple(edits))
         if conditions.is_scaled_under_more(self.use.course, self.use.at):
@@ -160,7 +163,7 @@ class UseUnscaled(Rewrite):
         """The first operation on the gradients, in the same function, that the use hangs on."""
         source, here = self._source, statements.scope(self._source, self.use.at.node)
         found, made = self.use.at.node, self.use.made
-        while made.kind != "gradient":
+        while not _begins(made):
             node = made.place.node if made.place is not None and made.place.source is source else None
             if node is not None and made.kind == "operation" and statements.scope(source, node) is here:
                 found = node
@@ -204,6 +207,11 @@ class UseUnscaled(Rewrite):
             return None
         call = place.node
         return reduced(self._source, call, call.args[0].value) if len(call.args) == 1 else None
+
+
+def _begins(made: Made) -> bool:
+    """Whether gradients are taken there, or out of variables that hold them."""
+    return made.kind == "gradient" or made.by == READ
 
 
 def _divided(source: SourceFile, node: cst.BaseExpression, scale: str) -> list[Edit]:
