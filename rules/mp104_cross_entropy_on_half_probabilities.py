@@ -1,4 +1,114 @@
-"""A cross-entropy must be given logits, not probabilities of half precision."""
+"""A cross-entropy must be given logits, not probabilities of half precision.
+
+What it does
+------------
+Reports a cross-entropy of probabilities that a softmax or sigmoid has computed in float16 or bfloat16, where these are
+no output of a model (there MP101 and MP102 speak): a second head in `train_step`, a loss that a layer adds, the loss of
+something in the middle. Only where the loss sees the rounded probabilities. Keras looks for the logits behind what it
+is given, and finds them where that is just what a softmax or sigmoid of Keras has put out: Keras 2 does so in objects
+and functions alike, Keras 3 in functions only, since its objects cast to float32 first. A cast or a reshape in between
+hides them from all. A logarithm that the program takes itself is reported in float16.
+
+Why it matters
+--------------
+Half precision has rounded the probabilities before the loss sees them, and no cast brings them back. Measured with
+float16, at a logit gap of 12 the gradient of the loss is nan (with a sigmoid it is inf), and at 18 the loss is 16.12 in
+place of 19.10 and the gradient 0 in place of 1: the worst mistakes are not learnt from. In bfloat16 nothing overflows,
+but at a gap of 18 the gradient is 0 all the same. With the logits all of these are right.
+
+Example
+-------
+```python
+import keras
+from keras import layers
+
+keras.config.set_dtype_policy("mixed_float16")
+
+
+class DeepSupervision(layers.Layer):
+    def __init__(self, classes):
+        super().__init__()
+        self.guess = layers.Dense(classes, activation="softmax")
+        self.criterion = keras.losses.SparseCategoricalCrossentropy()
+
+    def call(self, features, labels):
+        self.add_loss(self.criterion(labels, self.guess(features)))
+        return features
+
+
+x = keras.Input((32,))
+labels = keras.Input((), dtype="int32")
+outputs = layers.Dense(8, dtype="float32")(DeepSupervision(8)(x, labels))
+model = keras.Model([x, labels], outputs)
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+```
+
+Fixed
+-----
+```python
+import keras
+from keras import layers
+
+keras.config.set_dtype_policy("mixed_float16")
+
+
+class DeepSupervision(layers.Layer):
+    def __init__(self, classes):
+        super().__init__()
+        self.guess = layers.Dense(classes)
+        self.criterion = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def call(self, features, labels):
+        self.add_loss(self.criterion(labels, self.guess(features)))
+        return features
+
+
+x = keras.Input((32,))
+labels = keras.Input((), dtype="int32")
+outputs = layers.Dense(8, dtype="float32")(DeepSupervision(8)(x, labels))
+model = keras.Model([x, labels], outputs)
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+```
+
+Good
+----
+```python
+import keras
+from keras import layers
+
+keras.config.set_dtype_policy("mixed_float16")
+
+
+class DeepSupervision(layers.Layer):
+    def __init__(self, classes):
+        super().__init__()
+        self.guess = layers.Dense(classes, activation="softmax", dtype="float32")
+        self.criterion = keras.losses.SparseCategoricalCrossentropy()
+
+    def call(self, features, labels):
+        self.add_loss(self.criterion(labels, self.guess(features)))
+        return features
+
+
+x = keras.Input((32,))
+labels = keras.Input((), dtype="int32")
+outputs = layers.Dense(8, dtype="float32")(DeepSupervision(8)(x, labels))
+model = keras.Model([x, labels], outputs)
+model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+```
+
+How the fix changes the program
+-------------------------------
+The layer loses its activation and gives logits, and the loss is told with `from_logits=True`. That is unsafe: in
+float32 the loss is the same number computed another way, bit for bit it is not, and whoever reads the layer gets
+logits. Only shown where something else reads the probabilities, or the object that computes the loss may be called on
+others. Where the activation is a layer or a function of its own, or the program takes the logarithm itself, nothing is
+rewritten; giving the softmax `dtype="float32"` mends that, too.
+
+References
+----------
+- [Mixed precision guide](https://www.tensorflow.org/guide/mixed_precision) of TensorFlow
+"""
 
 from __future__ import annotations
 

@@ -45,6 +45,8 @@ class HalfLoss:
     sources: tuple[Tensor, ...]
     """The half-precision tensors that they are computed of."""
     policy: Policy | None
+    trained: bool
+    """Whether it is trained, and not only shown."""
 
     @property
     def unstable(self) -> tuple[tuple[Computed, Sensitivity], ...]:
@@ -83,10 +85,15 @@ class HalfLosses:
     @cached_property
     def followed(self) -> dict[Made, None]:
         """All operations on the way from what models and layers give to what is trained, or told to a metric."""
+        return {**self._trained, **self._follow(self._shown())} if self._computed else {}
+
+    @cached_property
+    def _trained(self) -> dict[Made, None]:
+        return self._follow(self._losses())
+
+    def _follow(self, sinks: Iterable[tuple[Sequence[Tensor], Context]]) -> dict[Made, None]:
         found: dict[Made, None] = {}
-        if not self._computed:
-            return found
-        for tensors, context in self._sinks():
+        for tensors, context in sinks:
             stack = [tensor.made for tensor in tensors]
             while stack:
                 made = stack.pop()
@@ -96,17 +103,22 @@ class HalfLosses:
                 stack.extend(operand.made for operand in made.operands)
         return found
 
-    def _sinks(self) -> Iterator[tuple[Sequence[Tensor], Context]]:
+    def _losses(self) -> Iterator[tuple[Sequence[Tensor], Context]]:
+        """What is trained."""
         for event in self._events:
             match event:
                 case GradientTaken(made=made, sources=sources) if any(map(_is_trained, sources)):
                     yield made.operands, event.context
                 case LossGiven(values=values):
                     yield values, event.context
-                case Reported(values=values, how=how) if how in _SHOWN:
-                    yield values, event.context
                 case _:
                     pass
+
+    def _shown(self) -> Iterator[tuple[Sequence[Tensor], Context]]:
+        """What metrics are told, and what is logged."""
+        for event in self._events:
+            if isinstance(event, Reported) and event.how in _SHOWN:
+                yield event.values, event.context
 
     @cached_property
     def _calls(self) -> frozenset[Context]:
@@ -142,7 +154,7 @@ class HalfLosses:
             used = {
                 made
                 for event in others
-                if event.result is None or event.result.dtype not in WIDE
+                if not _takes_any(event)
                 for made in self._given(event)
                 if made in found
             }
@@ -196,7 +208,8 @@ class HalfLosses:
                 for way in alternatives(operand):
                     if way.dtype in HALF and not self.is_member(way):
                         sources.setdefault(way.made, way)
-        return HalfLoss(tuple(events), tuple(sources.values()), self._policy(sources.values()))
+        trained = any(made in self._trained for made in group)
+        return HalfLoss(tuple(events), tuple(sources.values()), self._policy(sources.values()), trained)
 
     def _policy(self, sources: Iterable[Tensor]) -> Policy | None:
         """The policy of the nearest layer that one of them comes from."""
@@ -215,14 +228,17 @@ class HalfLosses:
 
     def _is_spoken_of(self, loss: HalfLoss) -> bool:
         """Whether all that makes it half precision is an output of a model that has a finding of its own."""
-        given = [source for source in loss.sources if not _is_cast_down(source.made)]
+        given = [root for source in loss.sources for root in _roots(source)]
         return not given or all(map(self.is_of_end, given))
 
     def is_of_end(self, tensor: Tensor) -> bool:
-        """Whether a tensor is an output of a model with a finding of its own, or has half-precision variables."""
+        """Whether a tensor is an output of a model, which other rules speak of, or has half-precision variables."""
+        outer = _whole(tensor).made
         made = core(_whole(tensor)).made
         info = info_of(self._world.machine, made.layer) if made.layer is not None else None
         if info is not None and info.policy.name in HALF:
+            return True
+        if outer.kind == "model" and outer.layer is not None and self._world.gives_results(outer.layer):
             return True
         return _key(made) in self._ends
 
@@ -246,15 +262,33 @@ def _makers(tensor: Tensor) -> Iterator[Made]:
 
 
 def _whole(tensor: Tensor) -> Tensor:
-    """The tensor of which this is a part."""
-    while tensor.made.kind == "operation" and tensor.made.by == "part" and tensor.made.operands:
+    """The tensor of which this is a part, or the negative."""
+    while tensor.made.kind == "operation" and tensor.made.by in _SAME and tensor.made.operands:
         tensor = tensor.made.operands[0]
     return tensor
 
 
-def _is_cast_down(made: Made) -> bool:
-    """Whether something was cast to half precision, by the program or for a layer."""
-    return made.kind == "cast" and not any(operand.dtype in HALF for operand in made.operands)
+def _roots(tensor: Tensor) -> Iterator[Tensor]:
+    """What a half-precision tensor is computed of that no operation has made: what layers and models give."""
+    stack, seen = [tensor], set[Made]()
+    while stack:
+        for way in alternatives(stack.pop()):
+            made = way.made
+            if way.dtype not in HALF or made in seen:
+                continue
+            seen.add(made)
+            if made.kind == "operation":
+                stack.extend(made.operands)
+            elif made.kind != "cast" or any(operand.dtype in HALF for operand in made.operands):
+                yield way
+
+
+def _takes_any(event: Computed) -> bool:
+    """Whether an operation does not mind whether what it is done to is float32: a cast, the shape."""
+    if event.result is None:
+        return False
+    alone = len([operand for operand in event.result.made.operands if operand.dtype in HALF]) <= 1
+    return event.result.dtype in WIDE or (alone and event.result.dtype not in (*HALF, None))
 
 
 def _is_trained(source: Tensor) -> bool:

@@ -322,7 +322,10 @@ class World:
 
     def is_part(self, model: Model) -> bool:
         """Whether `model` is used as a part of something larger, or only to take its layers from."""
-        address, program = model.instance.address, self.machine.program
+        return self._is_part(model.instance.address)
+
+    def _is_part(self, address: Address) -> bool:
+        program = self.machine.program
         return address in program.parts or (address in program.opened and address not in program.trained)
 
     def has_escaped(self, model: Model) -> bool:
@@ -379,6 +382,12 @@ class World:
     def _ends_in_outputs(self, model: Model) -> bool:
         """Whether what `model` gives is meant as a result: a backbone's features only where it is trained itself."""
         return model.form != "other" and (model.form != "backbone" or model.instance.address in self._compiled)
+
+    def gives_results(self, instance: Instance) -> bool:
+        """Whether what the model `instance` gives is meant as a result, whichever run has made it."""
+        form, address = models.form_of(self.machine, instance), instance.address
+        is_trained = address in self._compiled or address in self.machine.program.trained
+        return not self._is_part(address) and form != "other" and (form != "backbone" or is_trained)
 
     def feeds_another(self, end: End) -> bool:
         """Whether the output is a step inside another model: a model made to look at features."""
