@@ -61,9 +61,10 @@ class LossInFloat32(Rewrite):
         for world in evidence.worlds:
             losses = world.once(HalfLosses)
             for event in world.trace.events:
-                if isinstance(event, Computed) and event.place in places and event.result is not None:
-                    if event.result.dtype in HALF and event.result.made not in losses.members:
-                        return evidence.row_of(event.place)
+                if not isinstance(event, Computed) or event.place not in places or event.result is None:
+                    continue
+                if event.result.dtype in HALF and event.result.made not in losses.members:
+                    return evidence.row_of(event.place)
         return None
 
 
@@ -176,7 +177,7 @@ class _Function:
         ]
 
     def _follows(self, name: str, names: dict[str, list[cst.Name]]) -> cst.BaseSmallStatement | None:
-        """The statement that casts `name` to the dtype of another of `names`: it does so behind the cast of that, too."""
+        """The statement that casts `name` to the dtype of another of `names`, which it does behind the cast of that too."""
         for statement in walk(self.scope):
             target = statements.target(statement)
             if not isinstance(target, cst.Name) or target.value != name:

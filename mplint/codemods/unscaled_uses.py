@@ -137,7 +137,7 @@ class UseUnscaled(Rewrite):
         source = self._source
         anchor = self._first()
         anchors = [anchor]
-        if self.use.what in _LIMITS and _gradients(source, anchor) is None:
+        if self.use.what in CLIPS and _gradients(source, anchor) is None:
             anchors.append(self.use.at.node)  # which is given the gradients themselves
         for anchor in anchors:
             later = self._unscaling(optimizer, anchor)

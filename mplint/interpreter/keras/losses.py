@@ -71,7 +71,7 @@ def call(m: Machine, loss: Instance, arguments: Arguments, place: Place) -> Valu
 
 
 def of_library(m: Machine, path: str, arguments: Arguments, place: Place) -> Value:
-    """A loss of the library that a model calls itself, function or object: Keras 3 casts what it gives it to float32."""
+    """A loss of the library that a model calls itself, function or object: Keras 3 gives it float32."""
     return _computed(m, path, arguments, place)
 
 
