@@ -14,6 +14,8 @@ LAMBDA: Final = "keras.layers.Lambda"
 SHIFTS: Final = frozenset({"operator.+", "operator.-", "tensorflow.math.add", "tensorflow.math.subtract",
                            "keras.ops.add", "keras.ops.subtract"})  # fmt: skip
 """What makes other ids of ids."""
+LOOKUPS: Final = frozenset({"keras.ops.take", "tensorflow.gather", "tensorflow.nn.embedding_lookup"})
+"""Functions that choose among the elements of their first argument."""
 
 
 def passes_on(path: str, variant: Mapping[str, object], generation: str) -> bool:
@@ -34,6 +36,8 @@ def carried(world: World, made: Made) -> tuple[Tensor, ...]:
         info = info_of(world.machine, made.layer)
         return made.operands if info is not None and passes_on(made.by, constants(info), world.generation) else ()
     if made.kind == "operation":
+        if made.by in LOOKUPS:
+            return made.operands[:1]  # the others say which
         moves = made.by == "part" or made.by in SHIFTS or passes_on(made.by, {}, world.generation)
         return made.operands if moves else ()
     return ()

@@ -136,7 +136,9 @@ class Feeding:
         if any(operand.dtype == "bool" for operand in made.operands):
             return False  # 0 and 1
         if made.operands:
-            return is_data(made.operands) and (piped or any(map(_has_source, made.operands)))
+            if all(map(_is_made_up, made.operands)) or not is_data(made.operands):
+                return False
+            return piped or any(map(_has_source, made.operands))
         event = self._computed.get(id(made))
         given = event.arguments[0][1] if event is not None and event.arguments else None
         return piped and given is not None and not isinstance(given, (Const, Array, Tuple))
@@ -212,6 +214,19 @@ def _has_source(tensor: Tensor) -> bool:
     """Whether a tensor is known to come from data."""
     before = [operand for made in _computations(tensor) for operand in made.operands]
     return any(way.made.kind == "data" for each in (tensor, *before) for way in alternatives(each))
+
+
+def _is_made_up(tensor: Tensor) -> bool:
+    """Whether a tensor is computed of nothing: constants, noise."""
+    steps = list(_computations(tensor))
+    return bool(steps) and all(
+        made.kind == "operation" and not made.others and all(_is_step(operand) for operand in made.operands)
+        for made in steps
+    )
+
+
+def _is_step(tensor: Tensor) -> bool:
+    return all(way.made.kind in ("operation", "cast") for way in alternatives(tensor))
 
 
 def _fills(place: Place) -> bool:

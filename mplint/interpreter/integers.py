@@ -39,8 +39,9 @@ EXACT: Final = {"float16": 2048, "bfloat16": 256}
 """Up to here a dtype holds all whole numbers."""
 _TABLES: Final = {"keras.layers.Embedding": "input_dim"}
 """Layers that take ids, and the argument that says how many there are."""
+_ONE_HOT: Final = "keras.ops.one_hot"
 _INDICES: Final = {
-    "keras.ops.one_hot": ("x", "num_classes"),
+    _ONE_HOT: ("x", "num_classes"),
     "keras.ops.take": ("indices", ""),
     "tensorflow.gather": ("indices", ""),
     "tensorflow.nn.embedding_lookup": ("ids", ""),
@@ -106,7 +107,7 @@ class Integers:
         if event.by in _INDICES:
             ids, size = _INDICES[event.by]
             given = arguments.get(ids)
-            if isinstance(given, Tensor):
+            if isinstance(given, Tensor) and (given.dtype not in HALF or event.by == _ONE_HOT):  # others raise
                 yield from self._ids(given, event.by.rpartition(".")[2], _whole(arguments.get(size)))
         elif event.by in _ANGLES and event.result is not None and event.result.dtype in HALF:
             for operand in event.result.made.operands:
@@ -235,8 +236,10 @@ class Integers:
     def origins(self, tensor: Tensor) -> Iterator[tuple[Made, str, Instance | None]]:
         """What made whole numbers floating that are `tensor` now, the half precision that they were in, and whose.
 
-        The layer is that which has cast them; None where the program does.
+        The layer is that which has cast them; None where the program does.  Of arguments that nobody was seen to pass
+        the dtype is not known: nothing is said of what meets them.
         """
+        found: list[tuple[Made, str, Instance | None]] = []
         stack: list[_Step] = [_Step(tensor)]
         seen: set[tuple[int, str | None]] = set()
         while stack:
@@ -246,10 +249,13 @@ class Integers:
                 if (id(way.made), here.dtype) in seen:
                     continue
                 seen.add((id(way.made), here.dtype))
+                if way.made.kind == "argument":
+                    return
                 if not self._is_origin(way):
                     stack.extend(replace(here, tensor=operand) for operand in carrying.carried(self._world, way.made))
                 elif here.dtype is not None:
-                    yield way.made, here.dtype, here.layer
+                    found.append((way.made, here.dtype, here.layer))
+        yield from found
 
     def _is_origin(self, tensor: Tensor) -> bool:
         """Whether whole numbers become floating here: those of data, of a range, of a tensor of integers."""

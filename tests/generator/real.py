@@ -77,10 +77,10 @@ def rounded_ids(row: dict[str, Any]) -> Iterator[None]:
     real = keras.layers.Embedding.call
 
     @functools.wraps(real)
-    def call(this: Any, inputs: Any, *rest: Any, **options: Any) -> Any:
+    def call(this: Any, inputs: Any) -> Any:
         most = EXACT.get(tf.as_dtype(inputs.dtype).name)
         row["rounds"] |= most is not None and this.input_dim - 1 > most
-        return real(this, inputs, *rest, **options)
+        return real(this, inputs)
 
     keras.layers.Embedding.call = call
     try:
