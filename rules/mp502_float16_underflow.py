@@ -8,8 +8,9 @@ epsilon that `l2_normalize`, `ops.normalize` and `UnitNormalization` add by them
 bound, which is 1 in float16, where `log(1 - x)` follows. An epsilon by which 1 cannot be divided in float16 is reported
 where a constant is divided by nothing but it.
 
-It is silent where the epsilon guards nothing, and where 0 is harmless: `log1p`, `divide_no_nan`, a quotient whose
-divisor the epsilon keeps above 0. So is it of the normalization layers of Keras that compute in float32 by themselves.
+It is silent where the epsilon guards nothing, and where 0 is harmless or does not come up: `log1p`, `divide_no_nan`, a
+quotient whose divisor the epsilon keeps above 0, a softmax by hand that subtracts the largest element, weights that are
+normalized. So is it of the normalization layers of Keras that compute in float32 by themselves.
 
 Why it matters
 --------------

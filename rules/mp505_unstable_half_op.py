@@ -7,7 +7,8 @@ Reports, in the `call` of a layer or a model, operations on float16 tensors of w
 - variances, standard deviations, `moments`, norms, `l2_normalize`;
 - sums and means of squares;
 - running sums and products;
-- sums and means over all of a tensor, or over several axes at once (`keras.ops.mean` adds up in float32 by itself);
+- sums and means over several axes at once, or over all of a tensor that was not reduced before (`keras.ops.mean` adds
+  up in float32 by itself);
 - an exponential that is summed up, which is a softmax or a logarithm of a sum made by hand, unless the largest element
   was subtracted before;
 - powers above 2, unless they go into `tanh` and the like alone, as in GELU.

@@ -187,7 +187,7 @@ class _Island:
         source, here = self._source, self._scope
         reads, stores = statements.loads(source, here, name), statements.stores(source, here, name)
         named = (*reads, *stores)
-        local = all(statements.scope(source, each) is here and not statements.is_local(source, each) for each in named)
+        local = all(self._is_of_scope(each) for each in named)
         if isinstance(here, cst.Module) or not local:
             return None
         if len(stores) == 1:
@@ -200,6 +200,12 @@ class _Island:
         later = [source.span(statements.around(source, node) or node).end for node in stores]
         end = min((each for each in later if each > start), default=len(source.text))
         return [read for read in reads if start < source.span(read).start < end]
+
+    def _is_of_scope(self, node: cst.Name) -> bool:
+        """Whether a name stands in the function itself, and in no function or comprehension inside of it."""
+        source = self._source
+        apart = statements.scope(source, node) is not self._scope or source.enclosing(node, cst.Lambda) is not None
+        return not apart and not statements.is_local(source, node)
 
     def _block(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The block of statements in which a name stands in a simple one."""

@@ -141,9 +141,19 @@ def _is_bounded(by: str, number: float, bounds: list[float]) -> bool:
     return number > 0 and any(not overflows(bound) or bound < 0 for bound in bounds)
 
 
-def is_one(value: Value) -> bool:
+def is_one(value: Value, depth: int = 0) -> bool:
     """Whether all elements of a tensor are 1."""
-    return isinstance(value, Tensor) and all(way.made.by in _ONES for way in alternatives(value))
+    if not isinstance(value, Tensor) or depth > _FAR:
+        return False
+    return all(
+        way.made.by in _ONES
+        or ((way.made.kind == "cast" or way.made.by in _MOVES or passes_on(way.made.by)) and _are_ones(way.made, depth))
+        for way in alternatives(value)
+    )
+
+
+def _are_ones(made: Made, depth: int) -> bool:
+    return bool(made.operands) and all(is_one(operand, depth + 1) for operand in made.operands)
 
 
 def is_mask(value: Value, depth: int = 0) -> bool:
@@ -254,7 +264,12 @@ _QUOTIENTS: Final = frozenset({"operator./", "operator.r/", "tensorflow.math.div
 _DIFFERENCES: Final = frozenset({"operator.-", "tensorflow.math.subtract", "keras.ops.subtract"})
 _LOGS: Final = frozenset({"tensorflow.math.log_sigmoid", "tensorflow.nn.log_softmax", "keras.ops.log_softmax"})
 _MAXIMA: Final = frozenset({"tensorflow.math.reduce_max", "keras.ops.max", "keras.ops.amax", "keras.backend.max",
-                            "tensorflow.math.reduce_logsumexp", "keras.ops.logsumexp"})  # fmt: skip
+                            "tensorflow.math.reduce_logsumexp", "keras.ops.logsumexp",
+                            "tensorflow.math.segment_max", "tensorflow.math.unsorted_segment_max",
+                            "keras.ops.segment_max"})  # fmt: skip
+_SEGMENTS: Final = frozenset(
+    {"tensorflow.math.segment_sum", "tensorflow.math.unsorted_segment_sum", "keras.ops.segment_sum"}
+)
 _POSITIVE: Final = frozenset(
     {f"tensorflow.math.{name}" for name in
      ("abs", "square", "squared_difference", "exp", "sigmoid", "softplus", "sqrt", "reduce_variance", "reduce_std",
@@ -266,6 +281,9 @@ _POSITIVE: Final = frozenset(
     | {f"keras.activations.{name}" for name in ("relu", "sigmoid", "softplus", "softmax", "exponential")}
     | {"tensorflow.nn.relu", "tensorflow.nn.relu6", "tensorflow.nn.softmax", "tensorflow.norm", "operator.Absolute"}
 )  # fmt: skip
+_REDUCING: Final = frozenset(
+    {Sensitivity.SUM, Sensitivity.MEAN, Sensitivity.NORM, Sensitivity.SPREAD, Sensitivity.CROSS_ENTROPY}
+)
 _MEANS: Final = frozenset({Sensitivity.SUM, Sensitivity.MEAN})
 
 
@@ -283,6 +301,45 @@ def _is_maximum_of(value: Value, of: Value) -> bool:
         if depth < _FAR and moves:
             stack.extend((operand.made, depth + 1) for operand in made.operands)
     return False
+
+
+def is_at_least_one(m: Machine, value: Value, depth: int = 0) -> bool:
+    """Whether what is summed up has an element of 1: exponentials behind which the largest element was subtracted."""
+    if not isinstance(value, Tensor) or depth > _FAR:
+        return False
+    for way in alternatives(value):
+        made = way.made
+        if sensitivity(made.by) is Sensitivity.EXPONENTIAL:
+            if not any(_subtracts_maximum(each.made) for operand in made.operands for each in alternatives(operand)):
+                return False
+        elif sensitivity(made.by) is Sensitivity.SUM or made.by in _SEGMENTS or made.kind == "cast":
+            if not made.operands or not is_at_least_one(m, made.operands[0], depth + 1):
+                return False
+        elif made.by in _MOVES or passes_on(made.by):
+            if not all(is_at_least_one(m, operand, depth + 1) for operand in made.operands[:1]):
+                return False
+        else:
+            return False
+    return True
+
+
+def _subtracts_maximum(made: Made) -> bool:
+    given = [value for _, value in made.arguments]
+    return made.by in _DIFFERENCES and len(given) == 2 and _is_maximum_of(given[1], given[0])
+
+
+def is_reduced(value: Value, depth: int = 0) -> bool:
+    """Whether a tensor was computed from one with more axes: it may have few elements."""
+    if not isinstance(value, Tensor) or depth > _FAR:
+        return False
+    return any(
+        sensitivity(way.made.by) in _REDUCING
+        or (
+            way.made.kind in ("operation", "cast")
+            and any(is_reduced(operand, depth + 1) for operand in way.made.operands)
+        )
+        for way in alternatives(value)
+    )
 
 
 def is_positive(value: Value, depth: int = 0) -> bool:

@@ -14,10 +14,12 @@ from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.magnitudes import (
     CLIPS,
     FILLED,
+    is_at_least_one,
     is_lost,
     is_mask,
     is_negative,
     is_one,
+    is_reduced,
     is_small,
     is_square,
     numbers,
@@ -152,7 +154,10 @@ class Numerics:
             if default is not None:
                 given = dict(event.arguments).get("epsilon")
                 known = [default] if given is None else list(numbers(given))
-                if known and is_lost(known[0]):
+                weight = any(
+                    made.kind == "variable" for _, value in event.arguments[:1] for made in self._makers(value)
+                )
+                if known and is_lost(known[0]) and not weight:
                     yield Underflow(event, "epsilon", known[0], event, (), True)
                 continue
             for name, number in self._epsilons(event):
@@ -160,9 +165,16 @@ class Numerics:
                 if not lost and number >= _LEAST_DIVISOR:
                     continue
                 for guarded, divided, way in self._guarded(event, number):
+                    if lost and divided is not None and self._is_never_zero(event):
+                        continue
                     if lost or (divided is not None and _overflows(divided, number)):
                         yield Underflow(event, name, number, guarded, way, lost)
                         break
+
+    def _is_never_zero(self, event: Computed) -> bool:
+        """Whether the epsilon is added to what is no less than 1 anyway: the divisor of a softmax."""
+        m = self._world.machine
+        return event.by in _SUMS and any(is_at_least_one(m, value) for _, value in event.arguments)
 
     def _epsilons(self, event: Computed) -> Iterator[tuple[str, float]]:
         """The small numbers that keep what an operation gives away from 0, or from 1."""
@@ -269,7 +281,7 @@ class Numerics:
             return False
         axis = given.get("axis")
         if axis is None or axis == Const(None):
-            return True
+            return not any(is_reduced(operand) for operand in event.result.made.operands) if event.result else False
         items = self._world.machine.items(axis) if isinstance(axis, List) else axis
         return isinstance(items, Tuple) and len(items.items) >= _SPATIAL
 
