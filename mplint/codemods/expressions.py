@@ -74,6 +74,10 @@ def _wider(
         case cst.IfExp(test=test, body=body, orelse=cst.Name(value="None")):
             if body is whole and _asks_for_none(test, part):  # `clean(g) if g is not None else None`
                 return parent, part
+        case cst.IfExp(test=test, body=body, orelse=other) if whole is not test:  # `loss if amp else loss`
+            arm = other if body is whole else body
+            if _is_same(source, arm, part) and _does_nothing(test):
+                return parent, part
         case cst.Lambda(params=cst.Parameters(params=[cst.Param(name=cst.Name(value=name))])):
             if isinstance(part, cst.Name) and part.value == name:
                 return _mapped(source, parent)
@@ -84,6 +88,11 @@ def _wider(
 
 def _asks_for_none(test: cst.BaseExpression, part: cst.BaseExpression) -> bool:
     return isinstance(part, cst.Name) and names_in(test) == {part.value, "None"}
+
+
+def _does_nothing(test: cst.BaseExpression) -> bool:
+    """Whether nothing is lost where a question is not asked."""
+    return not any(isinstance(node, (cst.Call, cst.NamedExpr, cst.Await)) for node in walk(test))
 
 
 def _mapped(source: SourceFile, function: cst.Lambda) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:

@@ -132,12 +132,15 @@ def _assigned(m: Machine, variable: Tensor, operator: str, given: Value, place: 
 
     Each statement that does so counts once, whoever calls it: a step that is run many times adds no more to it.
     """
-    if not isinstance(given, Tensor):
-        number = _number(given) if operator == _ASSIGNED else None
-        return UNKNOWN if number is None else number
-    given = read(m, given)
-    if operator == _ASSIGNED and is_zero(given.made):
-        return _ZERO
-    operands = (given,) if operator == _ASSIGNED else (read(m, variable), given)
+    if operator == _ASSIGNED and not isinstance(given, Tensor):
+        return _number(given) or UNKNOWN
+    if not isinstance(given, (Tensor, Const)):
+        return UNKNOWN
+    operands = () if operator == _ASSIGNED else (read(m, variable),)
+    if isinstance(given, Tensor):
+        given = read(m, given)
+        if operator == _ASSIGNED and is_zero(given.made):
+            return _ZERO
+        operands = (*operands, given)
     made = Made("operation", place, variable.made.context, by=operator, operands=operands)
     return Tensor(variable.dtype, made, False)
