@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from mplint.analysis import Report
-from mplint.findings import Applicability, Finding
+from mplint.findings import Applicability, Finding, Severity
 from mplint.output.context import Context
 
 
@@ -16,6 +16,9 @@ def found(report: Report, context: Context, fixed: int = 0, *, complete: bool = 
     if not total:
         return "All checks passed." if complete else "Nothing found, but not everything could be checked."
     parts = [f"{fixed} fixed, {len(report.findings)} left"] if fixed else []
+    advice = sum(finding.severity is Severity.ADVICE for finding in report.findings)
+    if advice:
+        parts.append("advice" if advice == total else f"{advice} of them advice")
     levels = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
     safe, unsafe = levels[Applicability.SAFE], levels[Applicability.UNSAFE]
     if context.unsafe and unsafe:

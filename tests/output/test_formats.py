@@ -148,12 +148,12 @@ def test_statistics(reported: Reported) -> None:
     ("words", "unsafe", "fixed", "expected"),
     [
         ("", False, 0, "All checks passed."),
-        ("plain", False, 0, "Found 1."),
+        ("plain", False, 0, "Found 1 (advice)."),
         ("bad bad bad risky shown", False, 0, "Found 5 (3 fixable with --fix, 1 more with --unsafe-fixes)."),
         ("bad bad risky", True, 0, "Found 3 (3 fixable with --fix --unsafe-fixes)."),
-        ("bad plain", False, 0, "Found 2 (1 fixable with --fix)."),
+        ("bad plain", False, 0, "Found 2 (1 of them advice, 1 fixable with --fix)."),
         ("risky", False, 0, "Found 1 (1 fixable with --unsafe-fixes)."),
-        ("risky plain", False, 3, "Found 5 (3 fixed, 2 left, 1 fixable with --unsafe-fixes)."),
+        ("risky plain", False, 3, "Found 5 (3 fixed, 2 left, 1 of them advice, 1 fixable with --unsafe-fixes)."),
         ("", False, 3, "Found 3 (3 fixed, 0 left)."),
     ],
 )
