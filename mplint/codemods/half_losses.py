@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import libcst as cst
 
-from mplint import keras_api
 from mplint.codemods import layout, statements
 from mplint.codemods.casts import caster
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.half_losses import OF_CLASS, HalfLoss, HalfLosses
 from mplint.interpreter.trace import Computed, LayerCalled
-from mplint.interpreter.values import HALF, List, Place, Tensor, Tuple, Value, alternatives
+from mplint.interpreter.values import HALF, List, Tensor, Tuple, Value
 from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -37,7 +36,9 @@ class LossInFloat32(Rewrite):
         functions: dict[cst.CSTNode, _Function] = {}
         for event in self.loss.operations:
             operands = _operands(event.place.node)
-            if operands is None or any(word in layout.code(event.place.source, arg) for arg in operands for word in _NARROW):
+            if operands is None or any(
+                word in layout.code(event.place.source, arg) for arg in operands for word in _NARROW
+            ):
                 return None
             scope = statements.scope(event.place.source, event.place.node)
             here = functions.setdefault(scope, _Function(self.world, event.place.source, scope))
@@ -60,9 +61,10 @@ class LossInFloat32(Rewrite):
         for world in evidence.worlds:
             losses = world.once(HalfLosses)
             for event in world.trace.events:
-                if isinstance(event, Computed) and event.place in places and event.result is not None:
-                    if event.result.dtype in HALF and event.result.made not in losses.members:
-                        return evidence.row_of(event.place)
+                if not isinstance(event, Computed) or event.place not in places or event.result is None:
+                    continue
+                if event.result.dtype in HALF and event.result.made not in losses.members:
+                    return evidence.row_of(event.place)
         return None
 
 
@@ -88,8 +90,10 @@ class _Function:
         losses = self.world.once(HalfLosses)
         match value:
             case Tensor():
-                if value.dtype in HALF and not losses.is_member(value) and all(
-                    node is not leaf for leaf, _ in self.leaves
+                if (
+                    value.dtype in HALF
+                    and not losses.is_member(value)
+                    and all(node is not leaf for leaf, _ in self.leaves)
                 ):
                     self.leaves.append((node, value))
                     parent = self.source.parent(node)
@@ -100,7 +104,9 @@ class _Function:
                 if not any(isinstance(part, Tensor) and part.dtype in HALF for part in self.world.machine.parts(held)):
                     return True
                 if not isinstance(node, (cst.Tuple, cst.List)) or held.rest is not None:
-                    return all(losses.is_member(part) for part in self.world.machine.parts(held) if isinstance(part, Tensor))
+                    return all(
+                        losses.is_member(part) for part in self.world.machine.parts(held) if isinstance(part, Tensor)
+                    )
                 if len(node.elements) != len(held.items):
                     return False
                 return all(
@@ -153,9 +159,7 @@ class _Function:
             else:
                 others.append(node)
         followers = {
-            name: statement
-            for name, nodes in names.items()
-            if (statement := self._follows(name, names)) is not None
+            name: statement for name, nodes in names.items() if (statement := self._follows(name, names)) is not None
         }
         bound = [name for name in names if name not in followers]
         uses = [node for name in bound for node in names[name]]
@@ -173,7 +177,7 @@ class _Function:
         ]
 
     def _follows(self, name: str, names: dict[str, list[cst.Name]]) -> cst.BaseSmallStatement | None:
-        """The statement that casts `name` to the dtype of another of `names`: it does so behind the cast of that, too."""
+        """The statement that casts `name` to the dtype of another of `names`: when that is float32, to float32."""
         for statement in walk(self.scope):
             target = statements.target(statement)
             if not isinstance(target, cst.Name) or target.value != name:
@@ -201,9 +205,7 @@ class _Function:
         rest = {id(node) for line in block.body[index:] for node in walk(line)}
         return statement if all(id(node) in rest for node in nodes) else None
 
-    def _is_free(
-        self, name: str, leaves: Sequence[cst.Name], at: cst.BaseSmallStatement, *, own: bool = False
-    ) -> bool:
+    def _is_free(self, name: str, leaves: Sequence[cst.Name], at: cst.BaseSmallStatement, *, own: bool = False) -> bool:
         """Whether all that reads `name` from the statement `at` on can as well read it in float32."""
         start = self.source.span(at).start
         stored = [node for node in statements.stores(self.source, self.scope, name) if self._binds(node)]

@@ -151,13 +151,7 @@ class HalfLosses:
             if isinstance(event, Computed) and (event.result is None or event.result.made not in found)
         ]
         while True:
-            used = {
-                made
-                for event in others
-                if not _takes_any(event)
-                for made in self._given(event)
-                if made in found
-            }
+            used = {made for event in others if not _takes_any(event) for made in self._given(event) if made in found}
             if not used:
                 return found
             for made in used:

@@ -133,7 +133,7 @@ class Probabilities:
 
     def _behind(self, made: Made) -> Iterator[tuple[Made, str]]:
         """The probabilities whose logarithm is taken, by what computes them."""
-        stack, seen = [operand for operand in made.operands], 0
+        stack, seen = list(made.operands), 0
         while stack and seen < _FAR:
             seen += 1
             for way in alternatives(stack.pop()):

@@ -87,6 +87,6 @@ def instability(path: str) -> Instability | None:
 
 @lru_cache(maxsize=4096)
 def is_cross_entropy(path: str) -> bool:
-    """Whether a function, or a class of losses, of Keras is a cross-entropy of probabilities, or on request of logits."""
+    """Whether a function or class of losses of Keras is a cross-entropy: of probabilities, on request of logits."""
     module, _, name = path.rpartition(".")
     return module in ("keras.losses", "keras.ops", "keras.backend") and name.lower().endswith("crossentropy")

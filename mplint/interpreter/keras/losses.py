@@ -63,7 +63,7 @@ def call(m: Machine, loss: Instance, arguments: Arguments, place: Place) -> Valu
 
 
 def of_library(m: Machine, path: str, arguments: Arguments, place: Place) -> Value:
-    """A loss of the library that a model calls itself: Keras 3 casts what it is given to float32, function or object."""
+    """A loss of the library that a model calls itself: Keras 3 casts for functions as for objects."""
     return _computed(m, path, arguments, place)
 
 
@@ -127,9 +127,7 @@ def call_own(m: Machine, loss: Instance, arguments: Arguments, place: Place) -> 
     result = m.call(method, Arguments(both).behind(loss), place)
     if not isinstance(result, Tensor):
         return UNKNOWN
-    made = Made(
-        "operation", place, m.context, by="keras.losses.Loss", operands=(result,), computed_in=result.dtype
-    )
+    made = Made("operation", place, m.context, by="keras.losses.Loss", operands=(result,), computed_in=result.dtype)
     reduced = Tensor(result.dtype, made, False)
     if result.dtype in HALF:
         m.record(Computed(place, m.context, made.by, (), reduced))
