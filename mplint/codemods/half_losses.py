@@ -177,7 +177,7 @@ class _Function:
         ]
 
     def _follows(self, name: str, names: dict[str, list[cst.Name]]) -> cst.BaseSmallStatement | None:
-        """The statement that casts `name` to the dtype of another of `names`, whose cast stands in front of it."""
+        """The statement that casts `name` to the dtype of another of `names`: when that is float32, to float32."""
         for statement in walk(self.scope):
             target = statements.target(statement)
             if not isinstance(target, cst.Name) or target.value != name:
