@@ -7,7 +7,7 @@ import libcst as cst
 from mplint.codemods import layout, statements
 from mplint.findings import Edit, Span
 from mplint.source.file import SourceFile
-from mplint.source.walk import names_in
+from mplint.source.walk import names_in, walk
 
 
 def enclosed(source: SourceFile, node: cst.CSTNode, before: str, behind: str) -> list[Edit]:
@@ -43,13 +43,17 @@ def reduced(source: SourceFile, whole: cst.BaseExpression, part: cst.BaseExpress
     statement = statements.around(source, whole)
     bound = statements.target(statement)
     is_all = statements.value(statement) is whole
-    if statement and bound and is_all and layout.code(source, bound) == layout.code(source, part):
+    if statement and bound and is_all and _is_same(source, bound, part):
         return [statements.removed(source, statement)]
     span = source.span(whole, parentheses=True)
     kept = _written(source, whole, part)
     if len(layout.comments_in(source.text[span.start : span.end])) > len(layout.comments_in(kept)):
         return None
     return [Edit(source.path, span, kept)]
+
+
+def _is_same(source: SourceFile, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
+    return layout.code(source, one) == layout.code(source, other)
 
 
 def _written(source: SourceFile, whole: cst.BaseExpression, part: cst.BaseExpression) -> str:
