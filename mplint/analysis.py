@@ -21,6 +21,7 @@ from mplint.api import CommentRule, Fault, FileRule, Rule
 from mplint.codemods.comments import without_unused
 from mplint.codemods.rewrite import Evidence
 from mplint.findings import Applicability, Finding, Fix, Severity, Span
+from mplint.fingerprints import with_fingerprints
 from mplint.interpreter.exploration import explore
 from mplint.interpreter.program import Program
 from mplint.interpreter.reasons import Reason, Reasons, unknown_settings
@@ -189,9 +190,9 @@ class _Analysis:
         hidden = len(findings) - len(wanted)
         if not any(world.trace.cut for world in found.worlds):
             wanted += self._unused()
-        kept = sorted(wanted, key=lambda finding: (finding.path, finding.span, finding.code))
+        kept = with_fingerprints(wanted, self._project)
         notes, asides = tuple(self._notes(found.worlds)), tuple(self._asides(found.worlds))
-        return Report(tuple(kept), tuple(self._failures), notes, self._timing, len(self._targets), hidden, asides)
+        return Report(kept, tuple(self._failures), notes, self._timing, len(self._targets), hidden, asides)
 
     # -- files that are no Python
 
@@ -319,6 +320,9 @@ class _Analysis:
             generations.pop() if len(generations) == 1 else None,
             tuple(self._wording.steps(reason)) if reason is not None else (),
             self._wording.setting(reason) if reason is not None and reason.condition is not None else None,
+            tuple((step.place.source.path, step.place.source.span(step.place.node)) for step in reason.steps)
+            if reason is not None
+            else (),
         )
 
     def _fix(

@@ -72,7 +72,8 @@ class Finding:
     `policy` names the dtype policy of the world in which the fault was seen, `keras` the generation ("2", "3", or None
     where it is both), and `trace` is the way that brings the policy here, one readable step an entry: `file:row`, what
     is done there (calls, sets, imports), and the unknown condition under which it is. `condition` says where the policy
-    is set and under which such condition, where there is one.
+    is set and under which such condition, where there is one. `steps` are the places of `trace`.
+    `fingerprint` stays the same while the file around the fault changes.
     """
 
     code: str
@@ -87,3 +88,5 @@ class Finding:
     keras: str | None = None
     trace: tuple[str, ...] = ()
     condition: str | None = None
+    steps: tuple[tuple[Path, Span], ...] = ()
+    fingerprint: str = ""

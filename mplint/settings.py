@@ -29,7 +29,9 @@ NO_POLICY: Final = "none"
 SEVERITIES: Final = tuple(str(severity) for severity in reversed(Severity))
 OutputFix = Literal["auto", "split", "dtype"]
 OUTPUT_FIXES: Final = get_args(OutputFix)
-OUTPUT_FORMATS: Final = ("full", "concise", "json")
+OUTPUT_FORMATS: Final = (
+    "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit", "rdjson", "html",
+)  # fmt: skip
 OWN_CONFIGS: Final = (".mplint.toml", "mplint.toml")
 CONFIG_NAMES: Final = (*OWN_CONFIGS, "pyproject.toml")
 """Of several in one folder the first one counts, as with ruff."""
@@ -69,10 +71,11 @@ class Settings:
     per_file_assume_policy: tuple[tuple[str, str], ...] = ()
     fail_on: Severity = Severity.WARNING
     output_fix: OutputFix = "auto"
-    output_format: Literal["full", "concise", "json"] = "full"
+    output_format: str = "full"
     fix: bool = False
     unsafe_fixes: bool = False
     show_fixes: bool = False
+    baseline: Path | None = None
     cache_dir: Path | None = None
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
@@ -373,6 +376,7 @@ _PARSERS: Final[Mapping[str, Callable[[object], object]]] = {
     "fix": _boolean,
     "unsafe-fixes": _boolean,
     "show-fixes": _boolean,
+    "baseline": _path,
     "cache-dir": _path,
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from mplint.analysis import Report
 from mplint.errors import MplintError
 from mplint.findings import Applicability, Edit, Finding, Fix, Severity, Span
+from mplint.fingerprints import with_fingerprints
 from mplint.project.modules import Project
 from mplint.settings import Settings
 from mplint.source.file import ParseFault, SourceFile
@@ -44,7 +45,7 @@ def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Re
     for path in targets:
         findings += _faults(project, path, alarm)
     wanted = (finding for finding in findings if settings.reports(finding.code, finding.path))
-    return report(*sorted(wanted, key=lambda finding: (finding.path, finding.span)), files=len(targets))
+    return report(*with_fingerprints(wanted, project), files=len(targets))
 
 
 def report(*findings: Finding, files: int = 1, notes: tuple[str, ...] = ()) -> Report:
@@ -107,4 +108,5 @@ def _fault(project: Project, source: SourceFile, span: Span, word: str) -> Findi
         fix=fix,
         policy="mixed_float16",
         trace=("train.py:1 sets mixed_float16",),
+        steps=((source.path.with_name("train.py"), Span(0, 1)),),
     )

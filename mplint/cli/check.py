@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +20,7 @@ from mplint.settings import DEVICES, KERAS, OUTPUT_FORMATS, POLICIES, SEVERITIES
 if TYPE_CHECKING:
     from mplint.analysis import Report
     from mplint.findings import Finding
-    from mplint.fixer import Outcome
+    from mplint.fixer import Filter, Outcome
     from mplint.output.context import Context
     from mplint.project.modules import Project
 
@@ -42,7 +42,28 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}/--no-{name}", default=None, help=meaning)
 
 
-@click.command(short_help="Find faults in files and folders, and mend them.")
+def _forms(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, Path | None], ...]:
+    """Each `FORMAT` or `FORMAT=FILE` as the format and the file."""
+    forms: list[tuple[str, Path | None]] = []
+    for value in values:
+        form, equals, file = value.partition("=")
+        if equals and not file:
+            raise click.BadParameter(f"'{value}' names no file behind the `=`", ctx, param)
+        forms.append((Choice(OUTPUT_FORMATS).convert(form, param, ctx), Path(file) if file else None))
+    return tuple(forms)
+
+
+class _Command(click.Command):
+    """A command with an option that takes a value only behind `=`, so that it never swallows a path."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As usual."""
+        end = args.index("--") if "--" in args else len(args)
+        options = [f"{arg}=" if arg == "--add-ignore" else arg for arg in args[:end]]
+        return super().parse_args(ctx, [*options, *args[end:]])
+
+
+@click.command(cls=_Command, short_help="Find faults in files and folders, and mend them.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @_switch("fix", "Mend what can be mended safely.")
 @_switch(
@@ -66,8 +87,31 @@ def _switch(name: str, meaning: str) -> Callable[[Any], Any]:
 @click.option(
     "--fail-on", type=Choice(SEVERITIES), help="The least severity that makes the exit status 1.  [default: warning]"
 )
-@click.option("--output-format", type=Choice(OUTPUT_FORMATS), help="How to show findings.  [default: full]")
+@click.option(
+    "--output-format",
+    multiple=True,
+    metavar="FORMAT[=FILE]",
+    callback=_forms,
+    shell_complete=lambda ctx, param, start: [form for form in OUTPUT_FORMATS if form.startswith(start)],
+    help=f"How to show findings: {', '.join(OUTPUT_FORMATS)}; FORMAT=FILE writes them there, too.  [default: full]",
+)
 @click.option("-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path), help="Where to write the report.")
+@click.option(
+    "--baseline", metavar="FILE", help="Leave out what this file holds: what was there before mplint was used."
+)
+@click.option(
+    "--write-baseline", type=click.Path(dir_okay=False, path_type=Path), help="Write all that is found into this file."
+)
+@click.option(
+    "--diff-base",
+    metavar="REVISION",
+    help="Leave out what has nothing to do with the changes since the work was branched off this git revision.",
+)
+@click.option(
+    "--add-ignore",
+    metavar="[=REASON]",
+    help="Silence all that is found with comments in the code, which say why.",
+)
 @click.option("--statistics", is_flag=True, help="Count findings by rule in place of showing them.")
 @click.option("--stdin-filename", type=click.Path(path_type=Path), help="The name of what comes from standard input.")
 @configuration
@@ -98,7 +142,12 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     cannot be read, or a fault of mplint's own; with --verify also 1 when a fix was refuted, and 3 when it could not be
     told. A file that is no Python is a finding.
     """
+    forms = options.pop("output_format")
+    options["reports"] = tuple((form, file) for form, file in forms if file is not None)
+    options["output_format"] = next((form for form, file in reversed(forms) if file is None), None)
     modes = _Modes(**{each.name: options.pop(each.name) for each in fields(_Modes)})
+    if options["baseline"] is not None:  # a flag counts from here, the configuration from the root
+        options["baseline"] = str(Path(options["baseline"]).absolute())
     flags = {name: value for name, value in options.items() if value not in (None, ())}
     ctx.exit(_Check(modes, flags).run())
 
@@ -115,6 +164,11 @@ class _Modes:
     verify: bool
     python: str | None
     output_file: Path | None
+    reports: tuple[tuple[str, Path], ...]
+    """The formats and files that findings are written in and to beside what is shown."""
+    write_baseline: Path | None
+    diff_base: str | None
+    add_ignore: str | None
     statistics: bool
     stdin_filename: Path | None
     exit_zero: bool
@@ -152,6 +206,7 @@ class _Check:
         self._fixing = self._settings.fix or modes.fix_only or modes.diff
         self._reject_contradictions()
         self._stdin = sys.stdin.buffer.read() if modes.reads_stdin else None
+        self._filters: list[Filter] = []
         self._failed = False
         self._refuted = self._inconclusive = False
 
@@ -164,11 +219,17 @@ class _Check:
         if not targets and not self._failed:
             self._say("warning: no Python files were found under the given paths")
         project = self._project(targets)
+        self._filters = list(self._filters_for(targets))
         with Progress(f"mplint: checking {len(targets)} files", wanted=not self._modes.quiet):
             if self._fixing:
-                outcome = fix(project, targets, self._settings, unsafe=self._settings.unsafe_fixes)
+                unsafe = self._settings.unsafe_fixes
+                outcome = fix(project, targets, self._settings, unsafe=unsafe, filters=self._filters)
             else:
-                outcome = look(project, targets, self._settings)
+                outcome = look(project, targets, self._settings, self._filters)
+        if self._modes.write_baseline is not None:
+            return self._write_baseline(self._modes.write_baseline, outcome, project)
+        if self._modes.add_ignore is not None:
+            return self._silence(self._modes.add_ignore, outcome, project)
         if self._modes.verify:
             outcome = self._proven(outcome, project, targets)
         context = Context(outcome.project, Path.cwd(), unsafe=self._settings.unsafe_fixes)
@@ -181,10 +242,25 @@ class _Check:
         self._report(outcome, context)
         return self._status(outcome)
 
+    @property
+    def _for_people(self) -> bool:
+        """Whether people read what is shown; else a program does, and the words for people go beside it."""
+        from mplint.output import FOR_PEOPLE
+
+        return self._settings.output_format in FOR_PEOPLE
+
     def _reject_contradictions(self) -> None:
-        modes = self._modes
+        from mplint.output import COUNTED
+
+        modes, form = self._modes, self._settings.output_format
+        if modes.statistics and form not in COUNTED:
+            raise click.UsageError(f"--statistics has no output format {form}; it has {', '.join(COUNTED)}")
         if modes.reads_stdin and len(modes.paths) > 1:
             raise click.UsageError("`-` is standard input alone: name no other path beside it")
+        if (modes.write_baseline or modes.add_ignore is not None) and (self._fixing or modes.reads_stdin):
+            raise click.UsageError(
+                "--write-baseline and --add-ignore keep what is found: use them without --fix, --diff and `-`"
+            )
         if modes.diff and modes.statistics:
             raise click.UsageError("--diff shows changes, --statistics counts findings: choose one")
         if modes.verify and (not self._fixing or modes.diff or modes.reads_stdin):
@@ -213,9 +289,42 @@ class _Check:
                 found |= dict.fromkeys(files)
         return list(found)
 
+    def _filters_for(self, targets: Sequence[Path]) -> Iterator[Filter]:
+        """What leaves findings out: a baseline, and what a branch has not touched."""
+        if self._settings.baseline is not None and self._modes.write_baseline is None:
+            from mplint.baseline import Baseline
+
+            known = Baseline.read(self._root / self._settings.baseline)
+            yield lambda report, project: known.leave_out(report, project, targets)
+        if self._modes.diff_base is not None:
+            from mplint.changed import Changes
+
+            yield Changes.since(self._modes.diff_base, self._root).leave_out
+
+    def _write_baseline(self, file: Path, outcome: Outcome, project: Project) -> int:
+        from mplint import baseline
+        from mplint.output.context import Context
+
+        count = baseline.write(file, outcome.left, project)
+        self._say_aside(outcome, Context(outcome.project, Path.cwd()))
+        emit(f"Wrote {count} {'finding' if count == 1 else 'findings'} to {file}.\n", sys.stdout)
+        return _ERROR if self._failed or outcome.left.failures else _CLEAN
+
+    def _silence(self, reason: str, outcome: Outcome, project: Project) -> int:
+        from mplint.fixer import ignore
+        from mplint.output.context import Context
+
+        texts, silenced = ignore(outcome.left, project, reason)
+        self._write(replace(outcome, files=texts), project)
+        self._say_aside(outcome, Context(outcome.project, Path.cwd()))
+        emit(f"Silenced {len(silenced)} of {len(outcome.left.findings)}.\n", sys.stdout)
+        if self._failed or outcome.left.failures:
+            return _ERROR
+        return _FOUND if len(silenced) < len(outcome.left.findings) and not self._modes.exit_zero else _CLEAN
+
     def _project(self, targets: Sequence[Path]) -> Project:
         overlay = None if self._stdin is None else dict.fromkeys(targets, self._stdin)
-        return project_of(self._settings, targets, overlay, for_program=self._settings.output_format == "json")
+        return project_of(self._settings, targets, overlay, for_program=not self._for_people)
 
     def _proven(self, outcome: Outcome, project: Project, targets: Sequence[Path]) -> Outcome:
         """Run the programs before and after; what is refuted stays as it was, and the rest is proved without it."""
@@ -223,7 +332,7 @@ class _Check:
         from mplint.per_file import PerFile
         from mplint.verify import judge, prove, table
 
-        stream = sys.stderr if self._settings.output_format == "json" else sys.stdout
+        stream = sys.stdout if self._for_people else sys.stderr
         refuted: dict[Path, str] = {}
         while outcome.files:
             with Progress("mplint: running what it fixed", wanted=not self._modes.quiet):
@@ -248,7 +357,7 @@ class _Check:
                 if of_file.outcome is judge.Outcome.REFUTED:
                     refuted[path] = f"refuted by running it: {'; '.join(of_file.reasons)}"
             unsafe = self._settings.unsafe_fixes
-            outcome = fix(project, targets, self._settings, unsafe=unsafe, untouched=refuted)
+            outcome = fix(project, targets, self._settings, unsafe=unsafe, untouched=refuted, filters=self._filters)
         return outcome
 
     def _show_diff(self, outcome: Outcome, project: Project, context: Context) -> None:
@@ -275,14 +384,17 @@ class _Check:
 
     def _report(self, outcome: Outcome, context: Context) -> None:
         """The findings, and the last words, where they belong."""
-        from mplint.output import COUNTS, FINDINGS
+        from mplint.output import counts, findings
 
         modes, form = self._modes, self._settings.output_format
         stream = sys.stderr if modes.diff or (self._stdin is not None and self._fixing) else sys.stdout
-        context = replace(context, color=modes.output_file is None and form != "json" and colors(stream))
-        text = (COUNTS if modes.statistics else FINDINGS)[form](self._shown(outcome), context)
+        shown, plain = self._shown(outcome), context
+        context = replace(context, color=modes.output_file is None and self._for_people and colors(stream))
+        text = (counts if modes.statistics else findings)(form)(shown, context)
         closing = "" if modes.quiet else self._closing(outcome, context)
-        if form == "json":  # a program reads it: the words are for the person beside it
+        for other, file in modes.reports:
+            _write_report(file, findings(other)(shown, plain))
+        if not self._for_people:  # a program reads it: the words are for the person beside it
             emit("".join(f"note: {note}\n" for note in outcome.left.notes if not modes.quiet), sys.stderr)
         else:
             text += closing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -12,7 +12,13 @@ from mplint.settings import did_you_mean
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-class Choice(click.Choice[str]):
+if TYPE_CHECKING:
+    _Words = click.Choice[str]
+else:  # the class takes a parameter only since click 8.2
+    _Words = click.Choice
+
+
+class Choice(_Words):
     """One of some words; who writes another one is told the nearest."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -2,6 +2,7 @@
 
 from mplint.fixer.check import touching
 from mplint.fixer.disk import write
-from mplint.fixer.fixpoint import Outcome, fix, look
+from mplint.fixer.fixpoint import Filter, Outcome, fix, look
+from mplint.fixer.ignoring import ignore
 
-__all__ = ["Outcome", "fix", "look", "touching", "write"]
+__all__ = ["Filter", "Outcome", "fix", "ignore", "look", "touching", "write"]

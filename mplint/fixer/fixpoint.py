@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -42,9 +42,13 @@ class Outcome:
     project: Project
 
 
-def look(project: Project, targets: Sequence[Path], settings: Settings) -> Outcome:
+Filter = Callable[[Report, Project], Report]
+"""What leaves findings out of a report that are not asked for, and says so."""
+
+
+def look(project: Project, targets: Sequence[Path], settings: Settings, filters: Sequence[Filter] = ()) -> Outcome:
     """What there is to mend, without mending it."""
-    return _Run(project, targets, settings, unsafe=False).outcome()
+    return _Run(project, targets, settings, unsafe=False, filters=filters).outcome()
 
 
 def fix(
@@ -54,12 +58,13 @@ def fix(
     *,
     unsafe: bool,
     untouched: Mapping[Path, str] = MappingProxyType({}),
+    filters: Sequence[Filter] = (),
 ) -> Outcome:
     """Make every fix that is allowed and stands its check, in the files `targets` only.
 
-    `untouched` are files among them that are to stay as they are, and why.
+    `untouched` are files among them that are to stay as they are, and why; what the `filters` leave out stays, too.
     """
-    run = _Run(project, targets, settings, unsafe, untouched)
+    run = _Run(project, targets, settings, unsafe, untouched, filters)
     for _ in range(ROUNDS):
         chosen = choose(run.candidates())
         if not chosen:
@@ -76,8 +81,9 @@ class _Run:
         settings: Settings,
         unsafe: bool,
         untouched: Mapping[Path, str] = MappingProxyType({}),
+        filters: Sequence[Filter] = (),
     ) -> None:
-        self._targets, self._settings, self._untouched = targets, settings, untouched
+        self._targets, self._settings, self._untouched, self._filters = targets, settings, untouched, filters
         self._allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
         self._original = self._project = project
         self._report = self._look(project)
@@ -141,6 +147,8 @@ class _Run:
         if project is not self._original:
             gc.collect()  # the look before has left all its runs in circles
         report = analyze(project, self._targets, self._settings)
+        for leave_out in self._filters:
+            report = leave_out(report, project)
         return confine(report, self._targets, self._untouched, project.naming)
 
     def _project_with(self, texts: Mapping[Path, str]) -> Project:

@@ -32,6 +32,16 @@ class Context:
         """The file as the user would type it here."""
         return printable(Naming(self.project.root, self.folder).file(path))
 
+    def relative(self, path: Path) -> str:
+        """The file for a program that knows it by its place in the repository: with slashes, and without `..`.
+
+        CI runs mplint at the top of the repository, so that is seen from `folder` where it can be, else from the root.
+        """
+        for base in (self.folder, self.project.root):
+            if path.is_relative_to(base):
+                return path.relative_to(base).as_posix()
+        return path.as_posix()
+
     def filename(self, path: Path) -> str:
         """The file for a program: absolute, and `-` where it is standard input without a name."""
         return "-" if path == self.folder / "-" else str(path)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
+from typing import Final
 
 from mplint.analysis import Report
-from mplint.findings import Applicability, Edit, Finding, Fix, Span
+from mplint.findings import Applicability, Finding, Fix
+from mplint.output.changes import changes
 from mplint.output.context import INKS, Context
 from mplint.output.excerpt import excerpt
 from mplint.output.terminal import Ink, printable
-from mplint.source.edits import apply_edits
-from mplint.source.file import SourceFile
 
-_NEWLINE = re.compile(r"\r\n?|\n")
-
-_LEVELS = {
+_LEVELS: Final = {
     Applicability.SAFE: "help",
     Applicability.UNSAFE: "help (unsafe fix)",
     Applicability.DISPLAY: "help (not applied by --fix)",
@@ -52,38 +48,9 @@ def _fix(finding: Finding, fix: Fix, context: Context) -> Iterator[str]:
         if source is not None:
             if path != finding.path:
                 yield f"{context.paint('-->', Ink.GUTTER)} {context.name(path)}"
-            for hunk in _hunks(source, edits):
-                yield from _hunk(source, hunk, context)
-
-
-def _hunks(source: SourceFile, edits: Iterable[Edit]) -> Iterator[list[Edit]]:
-    """The edits, those together that touch the same lines or neighbours."""
-    hunk: list[Edit] = []
-    for edit in edits:
-        if hunk and source.position(edit.span.start)[0] > source.position(hunk[-1].span.end)[0] + 1:
-            yield hunk
-            hunk = []
-        hunk.append(edit)
-    if hunk:
-        yield hunk
-
-
-def _hunk(source: SourceFile, edits: list[Edit], context: Context) -> Iterator[str]:
-    """The lines that the edits change, as they are and as they would be, numbered as the file is now."""
-    first, column = source.position(edits[0].span.start)
-    start = edits[0].span.start - column + 1
-    last, column = source.position(edits[-1].span.end)
-    stop = edits[-1].span.end - column + 1 + len(source.line(last))
-    before = source.text[start:stop]
-    after = apply_edits(before, [(Span(e.span.start - start, e.span.end - start), e.content) for e in edits])
-    old, new = _NEWLINE.split(before), _NEWLINE.split(after)
-    number = first - source.rows_together(first)[0] + 1
-    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind != "equal":
-            removed = [(f"{number + i + n:>4} - ", line, Ink.REMOVED) for n, line in enumerate(old[i:j])]
-            added = [(f"{number + i + n:>4} + ", line, Ink.ADDED) for n, line in enumerate(new[k:m])]
-            for margin, line, ink in (*removed, *added):
-                yield context.paint(margin + printable(line), ink)
+            for change in changes(source, edits):
+                ink = Ink.REMOVED if change.sign == "-" else Ink.ADDED
+                yield context.paint(f"{change.row:>4} {change.sign} {printable(change.text)}", ink)
 
 
 def _message(text: str) -> str:

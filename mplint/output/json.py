@@ -12,10 +12,11 @@ from mplint.output.context import Context
 
 def render(report: Report, context: Context) -> str:
     """The findings as JSON; rows and columns are 1-based, `cell` is null outside notebooks."""
-    return json.dumps([_finding(finding, context) for finding in report.findings], indent=2) + "\n"
+    return json.dumps([as_object(finding, context) for finding in report.findings], indent=2) + "\n"
 
 
-def _finding(finding: Finding, context: Context) -> dict[str, object]:
+def as_object(finding: Finding, context: Context) -> dict[str, object]:
+    """One finding as both JSON formats write it."""
     fix = finding.fix
     last_character = max(finding.statement.start, finding.statement.end - 1)
     return {

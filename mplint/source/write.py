@@ -62,6 +62,36 @@ def replace_atomically(path: Path, data: bytes, *, expected: bytes) -> None:
                 Path(temporary).unlink()
 
 
+def write_new(path: Path, data: bytes) -> None:
+    """Make `data` the content of the file at `path`, whether there is one or not.
+
+    Raises WriteError where that cannot be; then the file is as it was.
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".mplint", dir=path.parent)
+    except OSError as error:
+        raise WriteError(path, error.strerror or str(error)) from error
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask())
+        temporary.replace(path)
+        _sync_directory(path.parent)
+    except OSError as error:
+        raise WriteError(path, error.strerror or str(error)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 def _keep_owner_and_mode(path: Path, status: os.stat_result) -> None:
     if hasattr(os, "chown"):
         with contextlib.suppress(OSError):  # only root may give files away; a group may be one that the user has left

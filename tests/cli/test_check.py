@@ -103,6 +103,8 @@ def test_configuration_counts_and_flags_win(mplint: Run, here: Path) -> None:
         (["--keras", "tow"], "cannot be 'tow'"),
         (["--assume-policy", "mixed_flaot16"], "did you mean `mixed_float16`?"),
         (["--output-format", "jsn"], "did you mean `json`?"),
+        (["--output-format", "sarif="], "'sarif=' names no file behind the `=`"),
+        (["--output-format", "sarif", "--statistics"], "--statistics has no output format sarif; it has concise"),
         (["--fail-on", "warnings"], "did you mean `warning`?"),
         (["--selct", "MP1"], "--select"),
         (["--config", "kears = 2"], "there is no setting `kears`; did you mean `keras`?"),
@@ -308,6 +310,24 @@ def test_notes_follow_the_last_line(mplint: Run, monkeypatch: pytest.MonkeyPatch
     assert mplint("--quiet").stdout == ""
     result = mplint("--output-format", "json")
     assert (result.stdout, result.stderr) == ("[]\n", "note: use --assume-policy\n")
+
+
+def test_several_formats_at_once(mplint: Run, here: Path) -> None:
+    forms = ["--output-format", "sarif=r.sarif", "--output-format", "concise", "--output-format", "junit=r.xml"]
+    result = mplint(*forms, a="bad()\n")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("a.py:1:1: MP101")
+    assert json.loads(read(here / "r.sarif"))["runs"][0]["results"][0]["ruleId"] == "MP101"
+    assert read(here / "r.xml").startswith("<?xml")
+    assert "\n--> a.py:1:1\n" in mplint("--output-format", "gitlab=r.json").stdout, "the usual format is shown"
+    result = mplint("--output-format", "sarif=absent/r.sarif")
+    assert result.exit_code == 2
+    assert "absent/r.sarif: the report cannot be written there" in result.stderr
+
+
+def test_words_for_people_do_not_mix_with_what_programs_read(mplint: Run, here: Path) -> None:
+    (here / "mplint.toml").write_text('output-format = "gitlab"\n')
+    assert json.loads(mplint(a="good()\n").stdout) == []
 
 
 def test_statistics(mplint: Run) -> None:

@@ -183,7 +183,7 @@ def test_the_settings_are_toml(here: Path) -> None:
     (here / "again.toml").write_text(text)
     again = Settings.load(here, ["again.toml"])
     assert again == Settings.load(here)
-    assert len(again.origins) == len(list(again.items())) - 2
+    assert len(again.origins) == len(list(again.items())) - 3
 
 
 @pytest.mark.parametrize("arguments", [(), ("alone.py",), ("--output-format", "json")])

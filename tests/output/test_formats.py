@@ -6,27 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from mplint.analysis import Report
 from mplint.findings import Applicability, Edit, Finding, Fix, Severity, Span
 from mplint.output import concise, full, statistics, summary
 from mplint.output import json as json_format
-from mplint.output.context import Context
-from mplint.project.modules import Project
-from mplint.settings import Settings
-from tests import stand_in
+from tests.output.conftest import Reported
 
 
-def reported(tmp_path: Path, *, unsafe: bool = False, **texts: str) -> tuple[Report, Context]:
-    """What the toy analysis finds in some files, and how to show it."""
-    files = [tmp_path / f"{stem}.py" for stem in texts]
-    for file, text in zip(files, texts.values(), strict=True):
-        file.write_text(text, newline="")
-    project = Project(tmp_path, files)
-    return stand_in.analyze(project, files, Settings(root=tmp_path)), Context(project, tmp_path, unsafe=unsafe)
-
-
-def test_full(tmp_path: Path) -> None:
-    text = full.render(*reported(tmp_path, a="x = 1\ny = needy()\nz = 2\n"))
+def test_full(reported: Reported) -> None:
+    text = full.render(*reported(a="x = 1\ny = needy()\nz = 2\n"))
     assert text == (
         "MP101 [*] error: `needy` is a fault\n"
         "--> a.py:2:5\n"
@@ -46,8 +33,8 @@ def test_full(tmp_path: Path) -> None:
     )
 
 
-def test_full_shows_a_fix_in_another_file(tmp_path: Path) -> None:
-    text = full.render(*reported(tmp_path, a="pair()\n", other="x = 1\npartner\n"))
+def test_full_shows_a_fix_in_another_file(reported: Reported) -> None:
+    text = full.render(*reported(a="pair()\n", other="x = 1\npartner\n"))
     assert "help: write `good()`\n   1 - pair()\n   1 + good()\n--> other.py\n   2 - partner\n   2 + friend\n" in text
 
 
@@ -55,12 +42,12 @@ def test_full_shows_a_fix_in_another_file(tmp_path: Path) -> None:
     ("word", "head"),
     [("bad", "help:"), ("risky", "help (unsafe fix):"), ("shown", "help (not applied by --fix):")],
 )
-def test_full_says_how_a_fix_may_be_applied(tmp_path: Path, word: str, head: str) -> None:
-    assert f"\n{head} write" in full.render(*reported(tmp_path, a=f"{word}()\n"))
+def test_full_says_how_a_fix_may_be_applied(reported: Reported, word: str, head: str) -> None:
+    assert f"\n{head} write" in full.render(*reported(a=f"{word}()\n"))
 
 
-def test_full_shows_far_edits_apart_and_near_ones_together(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="".join(f"line{number}\n" for number in range(9)) + "bad()\n")
+def test_full_shows_far_edits_apart_and_near_ones_together(reported: Reported) -> None:
+    report, context = reported(a="".join(f"line{number}\n" for number in range(9)) + "bad()\n")
     [finding] = report.findings
     path = finding.path
     edits = (Edit(path, Span(0, 5), "first"), Edit(path, Span(6, 11), "second"), Edit(path, Span(48, 53), "last"))
@@ -71,15 +58,15 @@ def test_full_shows_far_edits_apart_and_near_ones_together(tmp_path: Path) -> No
     )
 
 
-def test_full_shows_every_step_of_the_trace(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="bad()\n")
+def test_full_shows_every_step_of_the_trace(reported: Reported) -> None:
+    report, context = reported(a="bad()\n")
     finding = replace(report.findings[0], trace=("train.py:1 main", "model.py:2 build"))
     text = full.render(replace(report, findings=(finding,)), context)
     assert "because: train.py:1 main\n         model.py:2 build\n" in text
 
 
-def test_an_unreadable_file_is_shown_without_an_excerpt(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="")
+def test_an_unreadable_file_is_shown_without_an_excerpt(reported: Reported, tmp_path: Path) -> None:
+    report, context = reported(a="")
     (tmp_path / "b.py").write_bytes(b"\xff")
     lost = Finding("MP001", "syntax-error", Severity.ERROR, "is not utf-8", tmp_path / "b.py", Span(0, 0), Span(0, 0))
     report = replace(report, findings=(lost,))
@@ -88,8 +75,8 @@ def test_an_unreadable_file_is_shown_without_an_excerpt(tmp_path: Path) -> None:
     assert json.loads(json_format.render(report, context))[0]["location"] == {"row": 1, "column": 1}
 
 
-def test_concise(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="bad(); risky()\n")
+def test_concise(reported: Reported, tmp_path: Path) -> None:
+    report, context = reported(a="bad(); risky()\n")
     assert concise.render(report, context) == (
         "a.py:1:1: MP101 [*] `bad` is a fault\na.py:1:8: MP102 `risky` is a fault\n"
     )
@@ -98,8 +85,8 @@ def test_concise(tmp_path: Path) -> None:
     assert concise.render(report, replace(context, folder=tmp_path.parent / "x")).startswith(str(tmp_path))
 
 
-def test_json(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="x = [\r\n    needy(),\r\n]\r\n", b="plain()\n")
+def test_json(reported: Reported, tmp_path: Path) -> None:
+    report, context = reported(a="x = [\r\n    needy(),\r\n]\r\n", b="plain()\n")
     statement = Span(0, len("x = [\r\n    needy(),\r\n]\r\n"))
     report = replace(report, findings=(replace(report.findings[0], statement=statement), report.findings[1]))
     first, second = json.loads(json_format.render(report, context))
@@ -136,15 +123,15 @@ def test_json(tmp_path: Path) -> None:
     assert second["fix"] is None
 
 
-def test_json_names_the_file_of_an_edit_that_is_in_another_one(tmp_path: Path) -> None:
-    [first] = json.loads(json_format.render(*reported(tmp_path, a="pair()\n", other="partner\n")))
+def test_json_names_the_file_of_an_edit_that_is_in_another_one(reported: Reported, tmp_path: Path) -> None:
+    [first] = json.loads(json_format.render(*reported(a="pair()\n", other="partner\n")))
     here, there = first["fix"]["edits"]
     assert "filename" not in here
     assert there["filename"] == str(tmp_path / "other.py")
 
 
-def test_statistics(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="bad()\nbad()\nrisky()\n" + "plain()\n" * 10)
+def test_statistics(reported: Reported) -> None:
+    report, context = reported(a="bad()\nbad()\nrisky()\n" + "plain()\n" * 10)
     assert statistics.render(report, context) == (
         "11  MP102     low-precision-output\n 2  MP101 [*] low-precision-softmax-output\n"
     )
@@ -170,13 +157,13 @@ def test_statistics(tmp_path: Path) -> None:
         ("", False, 3, "Found 3 (3 fixed, 0 left)."),
     ],
 )
-def test_the_last_line(tmp_path: Path, words: str, unsafe: bool, fixed: int, expected: str) -> None:
-    report, context = reported(tmp_path, unsafe=unsafe, a="".join(f"{word}()\n" for word in words.split()))
+def test_the_last_line(reported: Reported, words: str, unsafe: bool, fixed: int, expected: str) -> None:
+    report, context = reported(unsafe=unsafe, a="".join(f"{word}()\n" for word in words.split()))
     assert summary.found(report, context, fixed) == expected
 
 
-def test_fixes_are_listed_by_file_and_rule(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="bad()\nbad()\nrisky()\n", b="bad()\n")
+def test_fixes_are_listed_by_file_and_rule(reported: Reported) -> None:
+    report, context = reported(a="bad()\nbad()\nrisky()\n", b="bad()\n")
     assert summary.fixes(report.findings, context) == (
         "Fixed 4:\n"
         "- a.py:\n"
@@ -187,8 +174,8 @@ def test_fixes_are_listed_by_file_and_rule(tmp_path: Path) -> None:
     )
 
 
-def test_messages_cannot_drive_the_terminal(tmp_path: Path) -> None:
-    report, context = reported(tmp_path, a="bad()\n")
+def test_messages_cannot_drive_the_terminal(reported: Reported) -> None:
+    report, context = reported(a="bad()\n")
     report = replace(report, findings=(replace(report.findings[0], message="a\x1b[2J\nb"),))
     assert "\x1b" not in full.render(report, context) + concise.render(report, context)
     assert len(concise.render(report, context).splitlines()) == 1

@@ -46,6 +46,7 @@ def test_every_setting_can_be_configured(tmp_path: Path) -> None:
         fix = true
         unsafe-fixes = true
         show-fixes = true
+        baseline = "known.json"
         cache-dir = ".cache"
         [per-file-ignores]
         "tests/" = ["MP1"]
