@@ -35,7 +35,7 @@ def feed(m: Machine, inputs: Iterable[Value], by: Instance | None = None) -> Non
                 for way in alternatives(tensor):
                     if way.made.kind == "model" and way.made.layer is not None:
                         m.record(ModelUsed(way.made.layer))
-                    elif way.made.kind in ("operation", "cast"):
+                    elif way.made.kind in ("operation", "cast", "data"):
                         stack.extend(way.made.operands)
             case Unknown() as unknown:
                 for model in models_behind(unknown):

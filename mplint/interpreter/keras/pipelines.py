@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import library_bases, method_of
-from mplint.interpreter.keras import chains, tensors
+from mplint.interpreter.keras import chains, structures, tensors
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.trace import Fed, Piped
 from mplint.interpreter.values import (
@@ -69,7 +69,12 @@ def _slices(m: Machine, arguments: Arguments, place: Place) -> Value:
     if given is None:
         return Dataset(UNKNOWN)
     _note(m, None, place, *_parts(given))
-    return Dataset(_element(m, given, place))
+    return Dataset(structures.changed(m, _element(m, given, place), place, lambda tensor: _part(m, tensor, place)))
+
+
+def _part(m: Machine, tensor: Tensor, place: Place) -> Tensor:
+    """What an element has of a tensor."""
+    return tensor if tensor.made.kind == "data" else _data(m, tensor.dtype, place, tensor)
 
 
 def _generated(m: Machine, arguments: Arguments, place: Place) -> Value:
