@@ -328,6 +328,23 @@ def _subtracts_maximum(made: Made) -> bool:
     return made.by in _DIFFERENCES and len(given) == 2 and _is_maximum_of(given[1], given[0])
 
 
+def is_weight(value: Value) -> bool:
+    """Whether a tensor is computed from weights alone: these are neither large nor all 0."""
+    stack: list[Tensor] = [value] if isinstance(value, Tensor) else []
+    seen: set[int] = set()
+    while stack:
+        for way in alternatives(stack.pop()):
+            if id(way.made) in seen:
+                continue
+            seen.add(id(way.made))
+            if way.made.kind not in ("variable", "operation", "cast") or len(seen) > _FAR * _FAR:
+                return False
+            if way.made.kind != "variable" and not way.made.operands:
+                return False
+            stack.extend(way.made.operands)
+    return bool(seen)
+
+
 def is_reduced(value: Value, depth: int = 0) -> bool:
     """Whether a tensor was computed from one with more axes: it may have few elements."""
     if not isinstance(value, Tensor) or depth > _FAR:

@@ -22,6 +22,7 @@ from mplint.interpreter.magnitudes import (
     is_reduced,
     is_small,
     is_square,
+    is_weight,
     numbers,
     overflows,
     passes_on,
@@ -154,10 +155,7 @@ class Numerics:
             if default is not None:
                 given = dict(event.arguments).get("epsilon")
                 known = [default] if given is None else list(numbers(given))
-                weight = any(
-                    made.kind == "variable" for _, value in event.arguments[:1] for made in self._makers(value)
-                )
-                if known and is_lost(known[0]) and not weight:
+                if known and is_lost(known[0]) and not is_weight(event.arguments[0][1]):
                     yield Underflow(event, "epsilon", known[0], event, (), True)
                 continue
             for name, number in self._epsilons(event):
@@ -246,7 +244,7 @@ class Numerics:
                 continue
             operands = event.result.made.operands
             why = sensitivity(event.by)
-            if why is None or not operands or any(operand.dtype != "float16" for operand in operands[:1]):
+            if why is None or not operands or operands[0].dtype != "float16" or is_weight(operands[0]):
                 continue
             found = self._why(event, why, operands[0])
             if found is not None:
