@@ -3,9 +3,10 @@
 What it does
 ------------
 Reports gradients that are clipped, divided by their own norm, held against a number (`if norm > 1.0`), logged or put
-into a metric while the loss scale is still in them: in Keras 2 before `get_unscaled_gradients`, in Keras 3 anywhere, since there the optimizer takes the
-scale out. A threshold that is multiplied with the scale is right. So is summing gradients of several batches, asking
-whether they are finite, and the `clipnorm` of an optimizer, which clips behind the scale.
+into a metric while the loss scale is still in them: in Keras 2 before `get_unscaled_gradients`, in Keras 3 anywhere,
+since there the optimizer takes the scale out. A threshold that is multiplied with the scale is right. So is summing
+gradients of several batches, asking whether they are finite, and the `clipnorm` of an optimizer, which clips behind the
+scale.
 
 Why it matters
 --------------
