@@ -58,7 +58,10 @@ def _limits(alike: Sequence[tuple[World, Step]]) -> list[Edit] | None:
     """Keras 3: the gradients stay scaled until they are applied, so what they are clipped to is scaled as they are."""
     edits: dict[Edit, None] = {}
     for world, step in alike:
-        for made in world.once(Loops).clips(step):
+        loops = world.once(Loops)
+        for made in loops.clips(step):
+            if any(loops.course_of(limit.made).is_scaled for limit in made.operands[1:]):
+                continue  # it is already
             if made.place is None or not isinstance(made.place.node, cst.Call):
                 return None
             source, call = made.place.source, made.place.node
