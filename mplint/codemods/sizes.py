@@ -73,7 +73,7 @@ class RoundUpBatch(Rewrite):
         wanted = (
             number
             for number in range(now, int(now * _MOST_GROWTH) + TENSOR_CORES)
-            if value_is_aligned(again(program, self.value, {place: number}))
+            if _is_aligned(again(program, self.value, {place: number}))
         )
         number = next(wanted, None)
         if number is None:
@@ -86,7 +86,7 @@ class RoundUpBatch(Rewrite):
         return Fix(what, Applicability.UNSAFE, (edit,))
 
 
-def value_is_aligned(number: object) -> bool:
+def _is_aligned(number: object) -> bool:
     """Whether it is a multiple of 8."""
     return isinstance(number, int) and number % TENSOR_CORES == 0
 
