@@ -232,7 +232,7 @@ class Reported:
 
 @immutable()
 class Computed:
-    """An operator or a function of the library was applied at `place`: half precision takes part, or it is a cross-entropy.
+    """An operator or a function of the library was applied: half precision takes part, or it is a cross-entropy.
 
     `by` is its name as in the table (`operator.*`, `tensorflow.cast`), `arguments` what it was given by parameter: an
     operator is given `left` and `right`, a cast `x`; an object of a class of losses is there too, as `loss`, with its
