@@ -9,31 +9,31 @@ import pytest
 
 from mplint import keras_api
 from mplint.keras_api import stability
-from mplint.keras_api.stability import Instability, instability, is_cross_entropy
+from mplint.keras_api.stability import Sensitivity, sensitivity, is_cross_entropy
 
 _DATA = Path(keras_api.__file__).with_name("data") / "operations.json"
 
 
 def test_every_name_is_measured_and_canonical() -> None:
     measured = json.loads(_DATA.read_text(encoding="utf-8"))["functions"]
-    for path in stability._BY_NAME:
+    for path in stability.SENSITIVE:
         assert path in measured or keras_api.canonical(path) in measured, path
 
 
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("tensorflow.math.exp", Instability.EXPONENTIAL),
-        ("tensorflow.reduce_mean", Instability.SUM),
-        ("keras.losses.MeanSquaredError", Instability.LOSS),
-        ("keras.losses.binary_crossentropy", Instability.CROSS_ENTROPY),
-        ("tensorflow.nn.softmax", Instability.SOFTMAX),
+        ("tensorflow.math.exp", Sensitivity.EXPONENTIAL),
+        ("tensorflow.reduce_mean", Sensitivity.MEAN),
+        ("keras.losses.MeanSquaredError", Sensitivity.LOSS),
+        ("keras.losses.binary_crossentropy", Sensitivity.CROSS_ENTROPY),
+        ("tensorflow.nn.softmax", Sensitivity.SOFTMAX),
         ("tensorflow.cast", None),
         ("keras.ops.relu", None),
     ],
 )
-def test_instability(path: str, why: Instability | None) -> None:
-    assert instability(path) is why
+def test_sensitivity(path: str, why: Sensitivity | None) -> None:
+    assert sensitivity(path) is why
 
 
 def test_cross_entropies_of_logits_alone_are_none_of_probabilities() -> None:
