@@ -252,8 +252,8 @@ def _exact(value: object) -> object | None:
         case Entries(pairs=pairs, rest=rest, optional=optional, shuffled=shuffled):
             held = [_exact(part) for pair in pairs for part in pair] + ([] if rest is None else [_exact(rest)])
             return None if None in held else (Entries, rest is None, tuple(held), optional, shuffled)
-        case Policy(name=name, set_by=set_by, elsewhere=elsewhere, named_by=named_by):
-            return (Policy, name, set_by, elsewhere, id(named_by))
+        case Policy(set_by=set_by, named_by=named_by):
+            return (value, set_by, id(named_by))  # which the policy keeps
         case Const() | Class() | Function() | Instance() | List() | Dict() | Module() | DType() | Range():
             return value
         case _:

@@ -43,7 +43,7 @@ NEAR: Final = 2
 """So is what a program calls while so few calls are being run: it makes what the long ones are given,"""
 WORTH: Final = 20
 """where it takes so many steps."""
-_TRIES: Final = 2
+_TRIES: Final = 6
 """A function of which so many calls did what cannot be taken over is not looked at any more."""
 _MISSES: Final = 12
 """The same for one of which so many calls in a row were new."""
