@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 40
 """Calls deeper than this are not entered."""
+MAX_RECURSIVE_STEPS: Final = 10_000
+"""Expressions evaluated for the recursive calls of one function in one run, beside its outermost calls."""
 
 
 class Split(Exception):

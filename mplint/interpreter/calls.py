@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import candidates, forgetting
-from mplint.interpreter.activations import MAX_DEPTH, Activation, Exit
+from mplint.interpreter.activations import MAX_DEPTH, MAX_RECURSIVE_STEPS, Activation, Exit
 from mplint.interpreter.code import FunctionCode
 from mplint.interpreter.frames import Context
 from mplint.interpreter.implications import Facts, in_common
 from mplint.interpreter.keras import chains
 from mplint.interpreter.memo import MAX_CALLS
+from mplint.interpreter.replays import LONG
 from mplint.interpreter.trace import Returned
 from mplint.interpreter.values import (
     MAX_OPTIONS,
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
 
 _RECURSION: Final = 16
 """Calls of one function inside each other that are entered."""
-_RECURSIVE_STEPS: Final = 10_000
-"""Expressions evaluated for the recursive calls of one function in one run, beside its outermost calls."""
 _IDLE_STEPS: Final = 5_000
 """A function of which a call took more steps, and came to no layer, tensor or policy, is not entered again in the run.
 
@@ -186,12 +185,24 @@ def call_function(
             m.escape(value)
         if endless or is_idle:
             m.trace.cut = m.trace.cut or endless
-            m.effects += 1
+            m.note_open()
             forgetting.forget(m, function, arguments)
         return UNKNOWN
     if in_call is None and on_yield is None and not resumed:
-        return m.program.memo.call(m, function, arguments, place, lambda: _entered(m, function, arguments, place))
+        return _remembered(m, function, arguments, place)
     return _entered(m, function, arguments, place, in_call, on_yield)
+
+
+def _remembered(m: Machine, function: Function, arguments: Arguments, place: Place) -> Value:
+    """Run a function, unless it is known what that does."""
+    program = m.program
+
+    def enter() -> Value:
+        return program.memo.call(m, function, arguments, place, lambda: _entered(m, function, arguments, place))
+
+    if program.replays.are_remembered(m, function.code):
+        return program.replays.call(m, function, arguments, place, enter)
+    return enter()
 
 
 def _entered(
@@ -280,7 +291,7 @@ def _goes_deep(m: Machine, code: FunctionCode) -> bool:
         return False
     m.effects += 1
     taken = m.recursions.get(code, 0) + (m.steps - running[1].steps if len(running) > 1 else 0)
-    return len(running) >= _RECURSION or taken > _RECURSIVE_STEPS
+    return len(running) >= _RECURSION or taken > MAX_RECURSIVE_STEPS
 
 
 def _goes_in_circles(m: Machine, code: FunctionCode, arguments: Arguments) -> bool:
@@ -368,6 +379,8 @@ def _end(m: Machine, activation: Activation, code: FunctionCode) -> None:
     if len(running) == 1:
         m.recursions[code] = m.recursions.get(code, 0) + m.steps - activation.steps
     taken = m.steps - activation.steps - activation.idled
+    if taken > LONG:
+        m.program.replays.note(code)
     if taken > _IDLE_STEPS and m.trace.interest == activation.interest:
         m.note_idle(code, taken)
     if activation.idled and m.stack:

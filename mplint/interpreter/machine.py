@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import libcst as cst
 
@@ -104,7 +104,7 @@ class Machine:
         self.state: State = State(start.state if start is not None else shelf.state)
         self.state.set(POLICY, shelf.policy)
         # what this run has written and made: all else is as on the shelf, where it is found at once
-        self._written: set[Frame] = set(start._written) if start is not None else set()
+        self.written: set[Frame] = set(start.written) if start is not None else set()
         self._made: dict[Address, int] = dict.fromkeys(start._made, 0) if start is not None else {}
         self._changed: dict[object, int] = {}
         self.recursive = 0  # calls of functions that call themselves that are being run: what they change is noted
@@ -119,6 +119,8 @@ class Machine:
         self.replayed: set[Event] = set()
         """The events that imported modules have brought, and in `given` what they have left in cells."""
         self.given: dict[Cell, object] = {}
+        self.is_program = False
+        """Whether this is the run of a program, not that of a function alone."""
         self.context = program.root_context
         self.trace = Trace()
         self.ways: dict[cst.CSTNode, Context] = dict(start.ways) if start is not None else {}
@@ -158,6 +160,8 @@ class Machine:
         """The calls of each function that are being run, outermost first."""
         self.imported: dict[Path, None] = {}
         """The modules that this run has imported, in order."""
+        self.shown: set[object] = set(start.shown) if start is not None else set()
+        """The calls that other runs may take over, or that this one has taken over."""
         self.handed_over: set[Function] = set()
         """The functions, made by others on the way, that went where they cannot be followed."""
         self.raised: list[list[State]] = []
@@ -223,16 +227,16 @@ class Machine:
     def variable(self, frame: Frame, name: str) -> Value | None:
         """The variable `name` of a module, class or function; None where it is not bound."""
         found = self.read((frame, name))
-        return found.value if type(found) is Maybe else cast("Value | None", found)
+        return found.value if type(found) is Maybe else found  # type: ignore[return-value]
 
     def content(self, frame: Frame, name: str) -> Value | None:
         """What the cell of a variable holds: as `variable`, but `Maybe` where it may be unbound."""
-        return cast("Value | None", self.read((frame, name)))
+        return self.read((frame, name))  # type: ignore[return-value]
 
     def read(self, cell: Cell) -> object | None:
         """What a cell of the state holds."""
         owner = cell[0]
-        if type(owner) is Frame and owner.kind != "function" and owner not in self._written and self.recording is None:
+        if type(owner) is Frame and owner.kind != "function" and owner not in self.written and self.recording is None:
             return self.shelf.state.get(cell)
         return self.state.get(cell)
 
@@ -247,7 +251,7 @@ class Machine:
     def bind(self, frame: Frame, name: str, value: Value) -> None:
         """Bind the variable `name` of a module, class or function."""
         if frame.kind != "function":
-            self._written.add(frame)
+            self.written.add(frame)
         if self.recursive and frame is not self.stack[-1].frame:
             self._note_change((frame, name), value)
         self.state.set((frame, name), value)
@@ -290,6 +294,17 @@ class Machine:
         """Whether this run has made what lives at `address`."""
         self.effects += 1
         return address in self._made
+
+    def has_any(self, addresses: Iterable[Address]) -> bool:
+        """Whether this run has made something of what another has."""
+        return not self._made.keys().isdisjoint(addresses)
+
+    def take_over(self, changes: dict[Cell, object], written: Iterable[Frame], made: Iterable[Address]) -> None:
+        """Write and make what another run has."""
+        self.written.update(written)
+        self._made.update(dict.fromkeys(made, self.clock))
+        for cell, content in changes.items():
+            self.state.set(cell, content)
 
     def is_several(self, address: Address) -> bool:
         """Whether `address` stands for more than one object here."""
@@ -591,6 +606,12 @@ class Machine:
             self.stack[-1].idled += steps
         if self.recording is not None:
             self.recording.idle[code] = self.recording.idle.get(code, 0) + steps
+
+    def note_open(self) -> None:
+        """Note that something is asked for of which no record of a call tells: what came before, or where it stands."""
+        self.effects += 1
+        if self.recording is not None:
+            self.recording.open = True
 
     def record(self, event: Event) -> None:
         """Add an event to the trace."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.activations import MAX_DEPTH
@@ -26,11 +27,13 @@ from mplint.interpreter.values import (
     Const,
     Dict,
     DType,
+    Entries,
     Function,
     Instance,
     List,
     Module,
     Place,
+    Policy,
     Range,
     Symbol,
     Tuple,
@@ -56,7 +59,7 @@ _RESULTS: Final = 4
 """Results that are kept for the same arguments."""
 
 
-class _Watched(dict[Cell, object]):
+class Watched(dict[Cell, object]):
     """The cells of a layer of the state that notes what is looked for below it."""
 
     __slots__ = ("read", "swept")
@@ -68,6 +71,7 @@ class _Watched(dict[Cell, object]):
         """Whether all that is written of some owner was looked for: then no list of cells says what was read."""
 
     def get(self, cell: Cell, default: object = None) -> object:
+        """What the layer has in `cell`."""
         found = super().get(cell)
         if found is None:
             self.read.add(cell)
@@ -94,6 +98,10 @@ class Recording:
     """As in the machine, and so are those below."""
     unknown_tests: set[cst.CSTNode] = field(default_factory=set)
     ways: dict[cst.CSTNode, Context] = field(default_factory=dict)
+    loaded: set[Path] = field(default_factory=set)
+    """The modules that it has imported."""
+    open: bool = False
+    """Whether it has asked for something else: what came before, or the way on which it was reached."""
 
     @property
     def calls(self) -> int:
@@ -113,6 +121,8 @@ class Recording:
         for code, steps in other.idle.items():
             self.idle[code] = self.idle.get(code, 0) + steps
         self.depth = max(self.depth, depth + other.depth)
+        self.loaded |= other.loaded
+        self.open = self.open or other.open
 
 
 @dataclass(slots=True)
@@ -174,7 +184,7 @@ class Memo:
             else:
                 self._functions[code] = _Function(promising=True)
             return value
-        key = _key(m, function, arguments)
+        key = key_of(m, function, arguments)
         if key is None:
             return enter()
         results = known.results.setdefault(key, [])
@@ -205,7 +215,7 @@ class Memo:
 _UNSEEN: Final = _Function()
 
 
-def _key(m: Machine, function: Function, arguments: Arguments) -> object | None:
+def key_of(m: Machine, function: Function, arguments: Arguments) -> object | None:
     """What a call is known by; None for one that the memo does not tell from others."""
     if not arguments.sure:
         return None
@@ -236,6 +246,14 @@ def _exact(value: object) -> object | None:
         case Bound(receiver=receiver, callee=callee):
             parts = (_exact(receiver), _exact(callee))
             return None if None in parts else (Bound, parts)
+        case Choice(options=options):
+            held = [_exact(option) for option in options]
+            return None if None in held else (Choice, tuple(held))
+        case Entries(pairs=pairs, rest=rest, optional=optional, shuffled=shuffled):
+            held = [_exact(part) for pair in pairs for part in pair] + ([] if rest is None else [_exact(rest)])
+            return None if None in held else (Entries, rest is None, tuple(held), optional, shuffled)
+        case Policy(set_by=set_by, named_by=named_by):
+            return (value, set_by, id(named_by))  # which the policy keeps
         case Const() | Class() | Function() | Instance() | List() | Dict() | Module() | DType() | Range():
             return value
         case _:
@@ -250,7 +268,7 @@ def _holds(m: Machine, result: _Result) -> bool:
         return False
     for cell, content in result.cells:
         found = m.read(cell)
-        if found is not content and (found is None or content is None or _differ(found, content)):
+        if found is not content and (found is None or content is None or differ(found, content)):
             return False
     for code, times in result.asked.entered.items():
         if m.running.get(code) or code in m.idle or m.calls_of.get(code, 0) + times > MAX_CALLS:
@@ -266,7 +284,8 @@ def _is_decided(m: Machine, asked: Recording) -> bool:
     return decided
 
 
-def _differ(one: object, other: object) -> bool:
+def differ(one: object, other: object) -> bool:
+    """Whether anything may tell the contents of two cells apart."""
     exact = _exact(one)
     return exact is None or exact != _exact(other)
 
@@ -311,15 +330,75 @@ def _recorded(
     m: Machine, arguments: Arguments, inside: Context, enter: Callable[[], Value]
 ) -> tuple[_Result | None, Value]:
     """Run a call; what it gave and on what that depends, if it did nothing else."""
+    steps, captures, supposed, marks = m.steps, m.captures, m.supposed, m.marks()
+    record = recorded(m, enter)
+    value, asked = record.value, record.asked
+    found: _Result | None = None
+    if marks == m.marks() and _is_free(value, inside, arguments):
+        read = record.read(inside)
+        running = any(m.running.get(code) for code in asked.entered)
+        decided = bool(m.decisions) and _is_decided(m, asked)
+        if read is not None and not running and not decided and _is_own(record, inside):
+            position = next((at for at, given in enumerate(arguments.values()) if given is value), None)
+            steps, captures, supposed = m.steps - steps, m.captures - captures, m.supposed - supposed
+            guarded = bool(m.raised)
+            found = _Result(value, position, read, asked, inside, steps, captures, supposed, guarded, record.learned)
+    record.settle(m, kept=found is None)
+    return found, value
+
+
+@dataclass(slots=True)
+class Record:
+    """A call that was run on a layer of the state of its own, and what it has asked for."""
+
+    value: Value
+    base: State
+    changes: dict[Cell, object]
+    """What it has written; to be settled."""
+    asked: Recording
+    learned: dict[Symbol, bool]
+    """What is known of conditions behind it."""
+    _cells: set[Cell]
+    _swept: bool
+
+    def read(self, context: Context) -> tuple[tuple[Cell, object], ...] | None:
+        """What the call, which `context` stands for, has read.
+
+        None where something cannot be compared with what it would read elsewhere.
+        """
+        if self._swept:
+            return None
+        found: list[tuple[Cell, object]] = []
+        for cell in self._cells:
+            content = self.base.get(cell)
+            if is_inside(cell[0], context):
+                if content is not None:
+                    return None
+                continue
+            found.append((cell, content))
+        return tuple(found)
+
+    def settle(self, m: Machine, *, kept: bool) -> None:
+        """Go on in the state that was there before the call, with its changes if they are `kept`."""
+        if not kept:
+            m.state = self.base if not self.base.pins else State(self.base)
+        elif self.base.pins:
+            m.state = State(self.base, self.changes)
+        else:
+            self.base.cells.update(self.changes)
+            m.state = self.base
+
+
+def recorded(m: Machine, enter: Callable[[], Value]) -> Record:
+    """Run a call, and note what it asks for."""
     base, outer = m.state, m.recording
     left = m.undecided, m.unknown_tests, m.ways
-    raised = m.thrown
-    cells = _Watched()
+    raised, depth = m.thrown, len(m.stack)
+    cells = Watched()
     base.pins += 1
     m.state = State(base, cells)
     m.recording = asked = Recording()
     m.undecided, m.unknown_tests, m.ways = asked.undecided, asked.unknown_tests, asked.ways
-    depth, steps, captures, supposed, marks = len(m.stack), m.steps, m.captures, m.supposed, m.marks()
     before, m.learned = m.learned, {}
     try:
         value = enter()
@@ -334,51 +413,21 @@ def _recorded(
                 m.ways[node] = way
         if outer is not None:
             outer.add(asked)
-    changes = m.state.above(base)
-    found: _Result | None = None
-    if marks == m.marks() and not cells.swept and _is_free(value, inside, arguments):
-        read = _read(base, cells.read, inside)
-        running = any(m.running.get(code) for code in asked.entered)
-        decided = bool(m.decisions) and _is_decided(m, asked)
-        if read is not None and not running and not decided and _is_own(base, changes, inside):
-            position = next((at for at, given in enumerate(arguments.values()) if given is value), None)
-            asked.depth -= depth
-            steps, captures, supposed = m.steps - steps, m.captures - captures, m.supposed - supposed
-            guarded = bool(m.raised)
-            found = _Result(value, position, read, asked, inside, steps, captures, supposed, guarded, learned)
+    changes, swept = m.state.above(base), cells.swept
     if m.thrown == raised:
         base.pins -= 1
-    if type(changes) is _Watched:
-        changes = dict(changes)
-    if found is not None:
-        m.state = base if not base.pins else State(base)
-    elif base.pins:
-        m.state = State(base, changes)
-    else:
-        base.cells.update(changes)
-        m.state = base
-    return found, value
+    asked.depth -= depth
+    return Record(
+        value, base, dict(changes) if type(changes) is Watched else changes, asked, learned, cells.read, swept
+    )
 
 
-def _read(base: State, cells: set[Cell], context: Context) -> tuple[tuple[Cell, object], ...] | None:
-    """What the call has read; None where something cannot be compared with what it would read elsewhere."""
-    found: list[tuple[Cell, object]] = []
-    for cell in cells:
-        content = base.get(cell)
-        if _is_inside(cell[0], context):
-            if content is not None:
-                return None
-            continue
-        found.append((cell, content))
-    return tuple(found)
-
-
-def _is_own(base: State, changes: dict[Cell, object], context: Context) -> bool:
+def _is_own(record: Record, context: Context) -> bool:
     """Whether all that was written is of what the call has made itself."""
-    return all(_is_inside(cell[0], context) and base.get(cell) is None for cell in changes)
+    return all(is_inside(cell[0], context) and record.base.get(cell) is None for cell in record.changes)
 
 
-def _is_inside(owner: object, context: Context) -> bool:
+def is_inside(owner: object, context: Context) -> bool:
     """Whether what owns a cell was made in the call that `context` stands for."""
     if isinstance(owner, Frame):
         return owner.kind != "module" and owner.context.is_within(context)
@@ -418,7 +467,7 @@ def _is_free(value: Value, context: Context, arguments: Arguments) -> bool:
             case Bound(receiver=receiver, callee=callee):
                 stack += (receiver, callee)
             case Class(frame=frame) | Function(frame=frame):
-                if _is_inside(frame, context):
+                if is_inside(frame, context):
                     return False
             case Instance(address=address) | List(address=address) | Dict(address=address):
                 if address.context.is_within(context):

@@ -101,6 +101,8 @@ def load(m: Machine, path: Path, name: str | None = None) -> Frame:
     """Import the module in the file `path`: run its top level unless this run has done so; its namespace."""
     frame = m.program.module_frame(path)
     m.effects += 1
+    if m.recording is not None:
+        m.recording.loaded.add(path)
     if path in m.imported:
         return frame
     if name is None and (m.shelf.is_neutral or m.policy == m.shelf.policy):

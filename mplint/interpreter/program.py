@@ -18,6 +18,7 @@ from mplint.interpreter.implications import branches_of, computed
 from mplint.interpreter.makings import Makings
 from mplint.interpreter.memo import Memo
 from mplint.interpreter.modules import Shelf
+from mplint.interpreter.replays import Replays
 from mplint.interpreter.values import (
     FLOATS,
     HALF_POLICIES,
@@ -118,6 +119,7 @@ class Program:
         self.literal_places: dict[int, Place] = {}
         """Where the text of a string or of an integer stands, by the identity of the constant."""
         self.memo = Memo()
+        self.replays = Replays()
         self.places: dict[int, Place] = {}
         """The places by the identity of their nodes: a place keeps its node, so that no other gets the same."""
         self.imports: list[tuple[Path, Machine]] = []

@@ -120,6 +120,7 @@ def script(path: Path) -> Run:
     """Run the file `path` as a program; as `python -m` does where it is written to be a part of its package."""
 
     def run(m: Machine) -> None:
+        m.is_program = True
         if any(one.level for one in m.program.project.glance(path, imports_of)):
             _import_packages(m, path)
         modules.load(m, path, "__main__")
@@ -131,6 +132,7 @@ def call_of(path: Path, attribute: str) -> Run:
     """Call `attribute` (it may have dots) of the module in the file `path`, as a console script does."""
 
     def run(m: Machine) -> None:
+        m.is_program = True
         _import_packages(m, path)
         frame = modules.load(m, path)
         value: Value = Module(frame)

@@ -227,6 +227,7 @@ def _parsed(m: Machine, receiver: Instance, arguments: Arguments, place: Place) 
     for key, value in held.pairs:
         if isinstance(key, Const):
             m.put(made.address, str(key.value), value)
+    m.note_open()
     escaped = any(isinstance(e, Escaped) and e.address is receiver.address for e in m.trace.events)
     if escaped or m.state.get((receiver.address, _OPEN)) is not None or held.rest is not None:
         namespaces.note_loose(m, Fields(made))

@@ -106,6 +106,7 @@ def _joined(parts: Sequence[object]) -> str | None:
 
 def found_at(m: Machine, text: str) -> Iterator[Path]:
     """Where in the project the path `text` may lead, from where a program may be started."""
+    m.note_open()
     script = m.stack[0].frame.source.path if m.stack else m.program.project.root
     here = m.stack[-1].frame.source.path if m.stack else script
     root = m.program.project.root

@@ -236,6 +236,7 @@ def set_floatx(m: Machine, callee: Api, arguments: Arguments, place: Place) -> V
     m.state.set(_FLOATX, value if value is not None else UNKNOWN)
     held = m.state.get(_HELD) == TRUE
     if m.generation == "3":
+        m.note_open()
         held = held or any(isinstance(event, (LayerMade, ModelMade)) for event in m.trace.events)
     if not held:
         put(m, as_policy(m, value, Policy(None)).name, place, callee.spelled)
