@@ -175,6 +175,13 @@ class HalfLosses:
         """The losses with something that does not go well in float16, without those that other rules mend."""
         return tuple(loss for loss in map(self._loss, self._groups()) if loss.unstable and not self._is_spoken_of(loss))
 
+    @cached_property
+    def told(self) -> frozenset[Made]:
+        """The operations of these losses: a cast of what they are computed of mends whatever goes wrong in them."""
+        return frozenset(
+            event.result.made for loss in self.all for event in loss.operations if event.result is not None
+        )
+
     def _groups(self) -> Iterable[list[Made]]:
         """The members that hang together."""
         leader = {made: made for made in self.members}

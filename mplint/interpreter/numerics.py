@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.computations import Computations
+from mplint.interpreter.half_losses import HalfLosses
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.magnitudes import (
     CLIPS,
@@ -118,12 +119,14 @@ class Unstable:
 
 
 class Numerics:
-    """The float16 arithmetic of one finished world."""
+    """The float16 arithmetic of one finished world, but for losses that are to be computed in float32 as a whole."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._computations = world.once(Computations)
-        self._events = [event for event in self._computations.events if _meets_float16(event)]
+        events = [event for event in self._computations.events if _meets_float16(event)]
+        told = world.once(HalfLosses).told if events else frozenset()
+        self._events = [event for event in events if event.result is None or event.result.made not in told]
 
     # -- overflow
 

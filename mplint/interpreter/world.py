@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from mplint.interpreter.activations import Activation
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.keras import models, policies, training, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of, is_hidden
@@ -243,6 +244,8 @@ class World:
                 called.setdefault(event.layer.address, []).append(event.output)
         m = self.machine
         m.may_split = False
+        if not m.stack:  # of the run of an import, which has come to its end
+            m.stack.append(Activation(m.program.module_frame(self.path)))
         for address, event in made.items():
             name = m.field(address, "name")
             results = called.get(address) if event.form == "subclass" else None
