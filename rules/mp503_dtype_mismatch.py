@@ -4,7 +4,8 @@ What it does
 ------------
 Reports an operation that raises because one of its operands is float32 and another half precision: noise, masks, zeros
 and constants that are made in float32, which is the default; a cast to a dtype that is written out; a variable that no
-layer casts (`tf.Variable`, in Keras 2 the `embeddings` of a layer); what a float32 layer gives. Tensors are followed
+layer casts (`tf.Variable`, in Keras 2 the `embeddings` of a layer), also where half precision is assigned to it; what a
+float32 layer gives. Tensors are followed
 through functions, attributes, lists and files. It is reported once for each of these tensors, where it first meets half
 precision, and not where the exception is caught.
 
@@ -113,7 +114,9 @@ class DtypeMismatch(Rule):
         """Each float32 tensor that meets half precision where it must not."""
         for found in world.once(mismatches):
             says = (
-                f"float32 meets {found.half} here, and this raises: {found.label} is float32; give it the dtype of the"
+                f"{found.half} is assigned to a float32 variable here, and this raises: cast it to the variable's dtype"
+                if found.is_assignment
+                else f"float32 meets {found.half} here, and this raises: {found.label} is float32; give it the dtype of the"
                 " other one"
             )
             yield Fault(found.at, Severity.ERROR, says, found.policy, Matched(world, found))

@@ -38,6 +38,10 @@ class Site:
         wides = tuple(operand for operand in written if operand.tensor.dtype in WIDE)
         if not wides:
             return None
+        if event.arguments[0][0] == "ref":  # a variable keeps its dtype: what is assigned to it gets that
+            values = tuple(operand for operand in written if operand.tensor.dtype == half)
+            variable = layout.code(source, wides[0].node)
+            return cls(event, source, values, None, f"{variable}.dtype") if len(values) == 1 else None
         found = [
             one
             for operand in written

@@ -68,6 +68,11 @@ class Mismatch:
         return self.meetings[0].half.dtype or ""
 
     @property
+    def is_assignment(self) -> bool:
+        """Whether half precision is assigned to a float32 variable."""
+        return self.meetings[0].event.arguments[:1] == (("ref", self.meetings[0].wide),)
+
+    @property
     def label(self) -> str:
         """What is float32, in words."""
         made = self.maker

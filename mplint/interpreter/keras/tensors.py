@@ -60,6 +60,7 @@ _HEAVY: Final = frozenset(
      "depthwise_conv2d", "separable_conv", "separable_conv2d", "convolution", "conv2d_transpose", "batch_dot", "@"}
 )  # fmt: skip
 """Products of matrices and convolutions, by their last names: what half precision makes faster."""
+_ASSIGNS: Final = frozenset({"assign", "assign_add", "assign_sub"})
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
 _WITH_NUMBERS: Final = TIMES | OVER | {CONSTANT}
@@ -549,6 +550,17 @@ def dtype_attribute(value: DType, name: str) -> Value:
             return UNKNOWN
 
 
+def _assigned(m: Machine, variable: Tensor, name: str, arguments: Arguments, place: Place) -> None:
+    """Note that half precision is assigned to a float32 variable of TensorFlow, which does not take it.
+
+    Those that Keras makes take any.
+    """
+    given = arguments.get("value", 0) or arguments.get("delta", 0)
+    is_plain = variable.made.kind == "variable" and variable.made.by == "tensorflow.Variable"
+    if is_plain and variable.dtype == "float32" and isinstance(given, Tensor) and given.dtype in HALF:
+        m.record(Computed(place, m.context, name, (("ref", variable), ("value", given)), None, (variable, given)))
+
+
 def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of a tensor."""
     if name == "astype":
@@ -557,6 +569,8 @@ def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Pl
     if name == "numpy":
         held = variables.read(m, value)
         return Array(value.dtype, of=held if may_be_scaled(held.made) else None)
+    if name in _ASSIGNS:
+        _assigned(m, value, name, arguments, place)
     if name in variables.METHODS:
         return variables.method(m, value, name, arguments, place)
     return value if name == "set_shape" else UNKNOWN
