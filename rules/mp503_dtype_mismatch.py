@@ -116,7 +116,7 @@ class DtypeMismatch(Rule):
             says = (
                 f"{found.half} is assigned to a float32 variable here, and this raises: cast it to the variable's dtype"
                 if found.is_assignment
-                else f"float32 meets {found.half} here, and this raises: {found.label} is float32; give it the dtype of the"
-                " other one"
+                else f"float32 meets {found.half} here, and this raises: {found.label} is float32; give it the dtype of"
+                " the other one"
             )
             yield Fault(found.at, Severity.ERROR, says, found.policy, Matched(world, found))

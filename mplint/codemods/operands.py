@@ -43,9 +43,9 @@ def operands(world: World, event: Computed) -> list[Operand]:
         case cst.Call() as call:
             pairs = []
             for name, given_value in event.arguments:
-                argument = calls.argument_of(call, event.by, name, world.generation)
-                if argument is not None and not argument.star:
-                    pairs.append((argument.value, given_value))
+                named = calls.argument_of(call, event.by, name, world.generation)
+                if named is not None and not named.star:
+                    pairs.append((named.value, given_value))
             if len(pairs) < len(event.arguments):
                 return _variable(event, call)
         case _:

@@ -9,7 +9,7 @@ import pytest
 
 from mplint import keras_api
 from mplint.keras_api import stability
-from mplint.keras_api.stability import Sensitivity, sensitivity, is_cross_entropy
+from mplint.keras_api.stability import Sensitivity, is_cross_entropy, sensitivity
 
 _DATA = Path(keras_api.__file__).with_name("data") / "operations.json"
 
