@@ -22,6 +22,7 @@ from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.trace import Computed
 from mplint.interpreter.values import HALF, Class, Place, Tensor, Value, alternatives
 from mplint.interpreter.world import World
+from mplint.keras_api import operation
 from mplint.keras_api.stability import HEAVY, INVERSES, ROOTS, SENSITIVE, Sensitivity, sensitivity
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -116,7 +117,7 @@ class _Island:
             if top in self._tops:
                 continue
             kept = self._kept(top)
-            if not kept and self._may_not_fit(top):
+            if not kept and (self._may_not_fit(top) or self._gives_several(top)):
                 raise _Unwritable
             self._tops[top] = bool(kept)
             for read in [read for reads in kept.values() for read in reads]:
@@ -135,6 +136,11 @@ class _Island:
         while user is not None and self._is_unsettled(node):
             node, user = user, self._user(user)
         return node
+
+    def _gives_several(self, top: cst.BaseExpression) -> bool:
+        """Whether an operation gives several tensors, around which no cast can be put."""
+        found = (operation(event.by, self._world.generation) for event in self._events(top))
+        return any(each is not None and each.gives_several for each in found)
 
     def _may_not_fit(self, top: cst.BaseExpression) -> bool:
         """Whether casting the result of an operation back is likely to lose what float32 is good for."""

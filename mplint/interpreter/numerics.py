@@ -30,7 +30,7 @@ from mplint.interpreter.magnitudes import (
     too_large,
 )
 from mplint.interpreter.trace import Computed, LayerMade
-from mplint.interpreter.values import Const, List, Made, Place, Policy, Tensor, Tuple, Value, alternatives
+from mplint.interpreter.values import Const, Instance, List, Made, Place, Policy, Tensor, Tuple, Value, alternatives
 from mplint.keras_api import Kind, kind
 from mplint.keras_api.arithmetic import ENDS, OVER, TIMES, UNDER
 from mplint.keras_api.precision import LIMITS, in_float16
@@ -124,9 +124,16 @@ class Numerics:
     def __init__(self, world: World) -> None:
         self._world = world
         self._computations = world.once(Computations)
-        events = [event for event in self._computations.events if _meets_float16(event)]
-        told = world.once(HalfLosses).told if events else frozenset()
-        self._events = [event for event in events if event.result is None or event.result.made not in told]
+        found = [event for event in self._computations.events if _meets_float16(event)]
+        told = world.once(HalfLosses).told if found else frozenset[Made]()
+        ends = _lambda_ends(world) if found else frozenset[Instance]()
+        # one that is a model's end is to run in float32 as a whole
+        self._events = [
+            event
+            for event in found
+            if (event.result is None or event.result.made not in told)
+            and (event.inside is None or event.inside not in ends)
+        ]
 
     # -- overflow
 
@@ -332,6 +339,12 @@ _IN_FLOAT32: Final = frozenset({"keras.ops.mean"})
 """What adds up in float32 by itself."""
 _SPATIAL: Final = 2
 """So many axes at once are those of an image, or more."""
+
+
+def _lambda_ends(world: World) -> frozenset[Instance]:
+    """The Lambda layers that give what models put out."""
+    layers = (end.layer for end in world.model_ends())
+    return frozenset(layer.instance for layer in layers if layer is not None and layer.base == "keras.layers.Lambda")
 
 
 def _meets_float16(event: Computed) -> bool:

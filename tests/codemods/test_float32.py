@@ -97,6 +97,7 @@ def test_computed_in_float32(before: str, after: str) -> None:
         "y = tf.exp(x)\nfor _ in range(2):\n    y = y / tf.reduce_sum(y, axis=-1, keepdims=True)\nreturn y",
         "f = lambda: y\ny = tf.exp(x)\nreturn f() / tf.reduce_sum(y, axis=-1, keepdims=True)",
         "x += 1e-9\nreturn tf.math.log(x)",
+        "return tf.nn.moments(x, axes=[-1])",
     ],
 )
 def test_not_written_where_not_all_can_be_followed(body: str) -> None:
