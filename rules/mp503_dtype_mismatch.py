@@ -119,4 +119,7 @@ class DtypeMismatch(Rule):
 def _says(found: Mismatch) -> str:
     if found.is_assignment:
         return f"{found.half} is assigned to a float32 variable here, and this raises: cast it to the variable's dtype"
-    return f"float32 meets {found.half} here, and this raises: {found.label} is float32; give it the dtype of the other one"
+    return (
+        f"float32 meets {found.half} here, and this raises: {found.label} is float32;"
+        " give it the dtype of the other one"
+    )
