@@ -99,7 +99,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, Matched, Rule, Severity, World, mismatches
+from mplint.api import Applicability, Fault, Matched, Mismatch, Rule, Severity, World, mismatches
 
 
 class DtypeMismatch(Rule):
@@ -113,10 +113,13 @@ class DtypeMismatch(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Each float32 tensor that meets half precision where it must not."""
         for found in world.once(mismatches):
-            says = (
-                f"{found.half} is assigned to a float32 variable here, and this raises: cast it to the variable's dtype"
-                if found.is_assignment
-                else f"float32 meets {found.half} here, and this raises: {found.label} is float32; give it the dtype of"
-                " the other one"
-            )
-            yield Fault(found.at, Severity.ERROR, says, found.policy, Matched(world, found))
+            yield Fault(found.at, Severity.ERROR, _says(found), found.policy, Matched(world, found))
+
+
+def _says(found: Mismatch) -> str:
+    if found.is_assignment:
+        return f"{found.half} is assigned to a float32 variable here, and this raises: cast it to the variable's dtype"
+    return (
+        f"float32 meets {found.half} here, and this raises: {found.label} is float32;"
+        " give it the dtype of the other one"
+    )

@@ -38,8 +38,8 @@ def operands(world: World, event: Computed) -> list[Operand]:
             ]  # fmt: skip
         case cst.Comparison(left=left, comparisons=[part]):
             pairs = [(left, given.get("left")), (part.comparator, given.get("right"))]
-        case cst.Call(func=cst.Attribute(value=variable), args=[argument]) if "ref" in given:
-            pairs = [(variable, given["ref"]), (argument.value, given.get("value"))]
+        case cst.Call(func=cst.Attribute(value=variable), args=[only]) if "ref" in given:
+            pairs = [(variable, given["ref"]), (only.value, given.get("value"))]
         case cst.Call() as call:
             pairs = []
             for name, given_value in event.arguments:
