@@ -58,11 +58,7 @@ def test_rewritten_models_train(fixture: Fixture, monkeypatch: pytest.MonkeyPatc
     if fixture.rule != "MP602":
         assert all(aligned(layer, step) for layer in model.layers[:-2])
     if factory is not None:  # it does not train by itself
-<<<<<<< HEAD
-        given: list[object] = [
-=======
         given: list[Any] = [
->>>>>>> wt-sizes
             np.ones([2, *(size or 4 for size in x.shape[1:])], "int32" if "int" in str(x.dtype) else "float32")
             for x in model.inputs
         ]
