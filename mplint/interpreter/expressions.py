@@ -361,7 +361,9 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
         return folded
     if isinstance(left, Choice) or isinstance(right, Choice):
         pairs = [(a, b) for a in options(left) for b in options(right)]
-        return choice([binary(m, name, a, b, place) for a, b in pairs]) if len(pairs) <= 9 else UNKNOWN
+        if len(pairs) > _MAX_PAIRS:
+            return UNKNOWN
+        return choice(tensors.in_doubt(m, [partial(binary, m, name, a, b, place) for a, b in pairs]))
     if type(left) is Varying or type(right) is Varying:
         return versions.binary(m, name, left, right, place)
     if name == "Modulo" and isinstance(left, Const) and isinstance(left.value, str):
@@ -420,6 +422,8 @@ def binary(m: Machine, name: str, left: Value, right: Value, place: Place) -> Va
 
 
 _NUMBERS: Final = (int, float)
+_MAX_PAIRS: Final = 9
+"""Of operands with more alternatives together the result is not known."""
 _COMPARED: Final = frozenset({"Equal", "NotEqual", "LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual"})
 _COMPARABLE: Final = (Tuple, List, Dict, Const, Range, Instance)
 _OF_SETS: Final = {

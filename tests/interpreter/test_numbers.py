@@ -66,8 +66,9 @@ def test_what_is_times_a_number_stays_half(scale: str) -> None:
     assert codes(f"return (x * ({scale})) + 1e9", "Layer(unknown)") == ["MP501"]
 
 
-def test_what_may_be_boolean_is_not_known() -> None:
-    assert codes("return (x * unknown) + 1e9") == []
+def test_what_half_precision_is_multiplied_with_is_taken_for_a_number() -> None:
+    assert codes("return (x * unknown) + 1e9") == ["MP501"]
+    assert codes("return keras.ops.multiply(x, unknown) + 1e9") == []
 
 
 def test_an_object_that_nobody_uses_is_made_as_the_program_makes_it() -> None:
@@ -85,7 +86,7 @@ def test_what_may_be_passed_is_passed_once() -> None:
 
 
 def test_what_comes_behind_an_operation_that_raises_is_told_too() -> None:
-    assert codes("return (x * tf.ones(4)) + 1e9") == ["MP501"]
+    assert codes("return (x * tf.ones(4)) + 1e9") == ["MP501", "MP503"]
 
 
 def test_an_epsilon_that_was_set_is_another_one() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import variables, weights
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.scaling import may_be_scaled
-from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Reported, Settled
+from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Event, Reported, Settled
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
@@ -217,6 +217,25 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
     result = Tensor(dtype, made, symbolic)
     _note(m, made.by, made, found, result)
     return result
+
+
+def in_doubt(m: Machine, ways: Sequence[Callable[[], Value]]) -> list[Value]:
+    """What an operation gives in each of several ways that it may go: it raises for sure where it does so in all."""
+    events = m.trace.events
+    first = len(events)
+    values: list[Value] = []
+    is_sure = True
+    for way in ways:
+        before = len(events)
+        values.append(way())
+        is_sure = is_sure and any(map(_raises, events[before:]))
+    if not is_sure:
+        events[first:] = [event for event in events[first:] if not _raises(event)]
+    return values
+
+
+def _raises(event: Event) -> bool:
+    return isinstance(event, Computed) and event.result is None
 
 
 def _mended(m: Machine, path: str, arguments: tuple[tuple[str, Value], ...], symbolic: bool | None) -> str | None:
