@@ -185,15 +185,25 @@ def test_nothing_else_is_recorded() -> None:
     assert RECORD["programs"].keys() == {fixture.name for fixture in FIXTURES}
 
 
+# A few processes, so that they run side by side, and not one for each program: TensorFlow takes seconds to import.
+PARTS = (("MP0", "MP1"), ("MP2",), ("MP3", "MP4"), ("MP5", "MP6", "silent"))
+
+
+def test_the_parts_hold_every_program() -> None:
+    parts = tuple(name for part in PARTS for name in part)
+    assert all(sum(fixture.name.startswith(name) for name in parts) == 1 for fixture in FIXTURES)
+
+
 @pytest.mark.verify
 @pytest.mark.slow
-def test_record_is_what_keras_does_today() -> None:
+@pytest.mark.parametrize("names", PARTS, ids=lambda names: names[0])
+def test_record_is_what_keras_does_today(names: tuple[str, ...]) -> None:
     from tools.real_keras import versions
 
     if versions() != RECORD["measured_with"]:
         pytest.skip(f"measured with {RECORD['measured_with']}")
     done = subprocess.run(
-        [sys.executable, "-m", "tools.measure_fixtures", "--check"],
+        [sys.executable, "-m", "tools.measure_fixtures", "--check", *names],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
