@@ -23,7 +23,7 @@ from mplint.interpreter.trace import Computed
 from mplint.interpreter.values import HALF, Class, Place, Tensor, Value, alternatives
 from mplint.interpreter.world import World
 from mplint.keras_api import operation
-from mplint.keras_api.stability import HEAVY, INVERSES, ROOTS, SENSITIVE, Sensitivity, sensitivity
+from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
 
@@ -170,7 +170,7 @@ class _Island:
             event.result is not None
             and event.result.dtype in HALF
             and event.result.made.kind == "operation"
-            and event.by not in HEAVY
+            and not is_heavy(event.by)
             for event in events
         )
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from mplint import keras_api
-from mplint.interpreter.keras.tensors import is_heavy
 from mplint.interpreter.mismatches import policy_of, root
 from mplint.interpreter.trace import Computed, LayerCalled
 from mplint.interpreter.values import HALF, OUTER, WIDE, Array, Class, Made, Place, Policy, Tensor, alternatives
 from mplint.interpreter.world import World, outputs_of, tensors_of
+from mplint.keras_api.stability import is_heavy
 
 _LONGEST: Final = 256
 _SOFTMAX: Final = frozenset({"softmax", "log_softmax"})

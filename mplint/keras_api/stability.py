@@ -146,10 +146,13 @@ SATURATING: Final = frozenset(
     | {f"keras.backend.{name}" for name in ("tanh", "sigmoid", "hard_sigmoid", "sin", "cos")}
 )
 """Functions that never leave [-1, 1] (arctan: [-1.6, 1.6]), whatever they are given."""
-HEAVY: Final = frozenset(
-    {"operator.@", "tensorflow.linalg.matmul", "tensorflow.einsum", "tensorflow.tensordot", "keras.ops.matmul",
-     "keras.ops.einsum", "keras.ops.tensordot", "keras.ops.dot", "keras.backend.dot", "keras.backend.batch_dot",
-     "tensorflow.nn.conv2d", "tensorflow.nn.conv1d", "tensorflow.nn.conv3d", "tensorflow.nn.convolution",
-     "tensorflow.nn.depthwise_conv2d", "tensorflow.nn.conv2d_transpose", "keras.ops.conv", "keras.backend.conv2d"}
+_HEAVY: Final = frozenset(
+    {"matmul", "dot", "tensordot", "einsum", "conv", "conv1d", "conv2d", "conv3d", "conv_transpose", "depthwise_conv",
+     "depthwise_conv2d", "separable_conv", "separable_conv2d", "convolution", "conv2d_transpose", "batch_dot", "@"}
 )  # fmt: skip
-"""What half precision is for."""
+"""Products of matrices and convolutions, by their last names: what half precision makes faster."""
+
+
+def is_heavy(path: str) -> bool:
+    """Whether a function or an operator is a product of matrices, or a convolution."""
+    return path.rpartition(".")[2] in _HEAVY

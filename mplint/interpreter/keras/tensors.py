@@ -45,6 +45,7 @@ from mplint.interpreter.values import (
     softmaxes,
 )
 from mplint.keras_api.arithmetic import COMPARES, CONSTANT, OVER, TIMES
+from mplint.keras_api.stability import is_heavy
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -55,11 +56,6 @@ _CASTS: Final = frozenset(
 )  # fmt: skip
 COUNTS: Final = frozenset({"tensorflow.range", "keras.ops.arange", "keras.backend.arange"})
 """Functions that make whole numbers one after the other."""
-_HEAVY: Final = frozenset(
-    {"matmul", "dot", "tensordot", "einsum", "conv", "conv1d", "conv2d", "conv3d", "conv_transpose", "depthwise_conv",
-     "depthwise_conv2d", "separable_conv", "separable_conv2d", "convolution", "conv2d_transpose", "batch_dot", "@"}
-)  # fmt: skip
-"""Products of matrices and convolutions, by their last names: what half precision makes faster."""
 _ASSIGNS: Final = frozenset({"assign", "assign_add", "assign_sub"})
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
@@ -169,11 +165,6 @@ def _is_cast_up(tensor: Tensor) -> bool:
     while made.kind == "operation" and len(made.operands) == 1:
         made = made.operands[0].made
     return made.kind == "cast" and any(operand.dtype in HALF for operand in made.operands)
-
-
-def is_heavy(path: str) -> bool:
-    """Whether a function or an operator is a product of matrices, or a convolution."""
-    return path.rpartition(".")[2] in _HEAVY
 
 
 def is_noted(path: str) -> bool:
