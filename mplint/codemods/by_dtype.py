@@ -74,7 +74,7 @@ class FitFloat16(Rewrite):
         """How the dtype of what the number meets is written."""
         event, source = self.fault.event, self.fault.at.source
         for name, value in event.arguments:
-            if isinstance(value, Tensor) and value.dtype == "float16":
+            if isinstance(value, Tensor) and value.dtype == "float16" and name != "condition":
                 found = self._name(_argument(self.world, event, name))
                 if found is not None:
                     return f"{found}.dtype"

@@ -45,7 +45,10 @@ _OF_NUMBERS: Final = frozenset({"sqrt", "exp", "log", "log2", "log10", "sin", "c
 _RANDOM: Final = frozenset(
     {"normal", "uniform", "rand", "randn", "random", "random_sample", "standard_normal", "beta", "gamma", "exponential"}
 )
-"""Functions of `numpy.random` that give float64."""
+"""Functions of `numpy.random` that give float64, where no dtype is asked for."""
+_RANDOM_INTEGERS: Final = frozenset({"randint", "integers", "random_integers"})
+_GENERATORS: Final = frozenset({"RandomState", "default_rng", "Generator"})
+"""What makes generators of random numbers: their methods are named as the functions of `numpy.random`, and do the same."""
 _MOVING: Final = frozenset({"copy", "reshape", "squeeze", "flatten", "ravel", "transpose", "swapaxes", "repeat"})
 """Methods that give the same elements in an array of their own."""
 _MOVERS: Final = _MOVING | {
@@ -92,8 +95,13 @@ def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value:
             return replace(cast(given, tensors.dtype_of(m, wanted), place), number=filled)
         if name in _DOUBLE or (filled is not None and isinstance(arguments.get("fill_value", 1), Const)):
             return Array("float64", False, filled)
-    if path.startswith("numpy.random.") and name in _RANDOM:
-        return Array("float64")
+    if path.startswith("numpy.random."):
+        if name in _GENERATORS:
+            return Api("numpy.random")
+        if name in _RANDOM or name in _RANDOM_INTEGERS:
+            wanted = arguments.get("dtype", 3 if name == "randint" else None)
+            default = "float64" if name in _RANDOM else "int64"
+            return Array(default if wanted is None else tensors.dtype_of(m, wanted))
     if name in _MOVERS and given is not None:
         return _together(m, _arrays(m, given))
     if name in _COMPUTERS:

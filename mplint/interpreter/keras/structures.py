@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.values import (
@@ -23,6 +23,8 @@ from mplint.interpreter.values import (
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
+
+_Leaf = TypeVar("_Leaf", bound=Value)
 
 DEEPEST: Final = 8
 """Structures of tensors nested deeper than this are not looked into."""
@@ -69,22 +71,27 @@ def autocast(m: Machine, value: Value, dtype: str | None, place: Place) -> Value
 
 def changed(m: Machine, value: Value, place: Place, change: Callable[[Tensor], Value]) -> Value:
     """`value` with `change` done to each tensor in it; the same object where nothing changes."""
-    if isinstance(value, Tensor):
+    return _changed(m, value, place, Tensor, change)
+
+
+def _changed(m: Machine, value: Value, place: Place, kind: type[_Leaf], change: Callable[[_Leaf], Value]) -> Value:
+    if isinstance(value, kind):
         return change(value)
     if not isinstance(value, (Tuple, List, Dict, Choice)):
         return value
-    return _Change(m, place, change).of(value)
+    return _Change(m, place, kind, change).of(value)
 
 
-class _Change:
-    """One change of a structure.
+class _Change(Generic[_Leaf]):
+    """One change of what a structure holds of a kind.
 
     A container is changed once, however often it is held; one that holds itself stays as it is in there.
     """
 
-    def __init__(self, m: Machine, place: Place, change: Callable[[Tensor], Value]) -> None:
+    def __init__(self, m: Machine, place: Place, kind: type[_Leaf], change: Callable[[_Leaf], Value]) -> None:
         self._m = m
         self._place = place
+        self._kind = kind
         self._change = change
         self._context = m.context
         self._done: dict[Value, Value] = {}
@@ -92,7 +99,7 @@ class _Change:
 
     def of(self, value: Value, depth: int = 0) -> Value:
         """`value`, changed."""
-        if isinstance(value, Tensor):
+        if isinstance(value, self._kind):
             return self._change(value)
         if depth > DEEPEST:
             return value
@@ -141,13 +148,19 @@ def real(m: Machine, value: Value, place: Place) -> Value:
 
 
 def as_tensors(m: Machine, arguments: Arguments, place: Place) -> Arguments:
-    """What a layer or model makes of the arrays that it is called with: tensors, double precision as float32."""
+    """What a layer or model makes of the arrays that it is called with: tensors, double precision as float32.
 
-    def tensor(value: Value) -> Value:
-        if not isinstance(value, Array):
-            return value
-        dtype = "float32" if value.dtype == "float64" else value.dtype
+    Keras 2 does so with the first argument alone.
+    """
+
+    def tensor(array: Array) -> Value:
+        dtype = "float32" if array.dtype == "float64" else array.dtype
         return Tensor(dtype, Made("argument", place, m.context), False)
 
-    keywords = tuple((name, tensor(value)) for name, value in arguments.keywords)
-    return Arguments(tuple(tensor(value) for value in arguments.args), keywords, arguments.rest, arguments.more)
+    args, keywords = list(arguments.args), dict(arguments.keywords)
+    casts_all = m.generation == "3"
+    for i in range(len(args) if casts_all else min(len(args), 1)):
+        args[i] = _changed(m, args[i], place, Array, tensor)
+    for name in keywords if casts_all else [next(iter(keywords))] if keywords and not args else []:
+        keywords[name] = _changed(m, keywords[name], place, Array, tensor)
+    return Arguments(tuple(args), tuple(keywords.items()), arguments.rest, arguments.more)

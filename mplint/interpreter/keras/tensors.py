@@ -88,6 +88,10 @@ _REFLECTED: Final = frozenset({"*", "/", "//"})
 """Operators of which it is noted that the tensor is the right operand: `operator.r/` is `2 / x`, as `__rtruediv__`."""
 
 
+_OF_PYTHON: Final = {"builtins.float": "float32", "builtins.int": "int64", "builtins.bool": "bool"}
+"""Types of Python's that name a dtype."""
+
+
 def dtype_of(m: Machine, value: Value) -> str | None:
     """The dtype that `value` names: a dtype object, a string, a NumPy scalar type."""
     match value:
@@ -95,8 +99,8 @@ def dtype_of(m: Machine, value: Value) -> str | None:
             return name
         case Const(value=str(text)):
             return keras_api.dtype_name(text)
-        case Api(path="builtins.float"):
-            return "float32"
+        case Api(path=path) if path in _OF_PYTHON:
+            return _OF_PYTHON[path]
         case Api():
             return dtype_named(value)
         case Choice():
