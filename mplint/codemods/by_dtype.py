@@ -75,9 +75,9 @@ class FitFloat16(Rewrite):
         event, source = self.fault.event, self.fault.at.source
         for name, value in event.arguments:
             if isinstance(value, Tensor) and value.dtype == "float16" and name != "condition":
-                found = self._name(_argument(self.world, event, name))
+                found = self._written_dtype(_argument(self.world, event, name), value)
                 if found is not None:
-                    return f"{found}.dtype"
+                    return found
         asked = (
             calls.argument_of(event.place.node, event.by, "dtype", self.world.generation)
             if isinstance(event.place.node, cst.Call)
@@ -87,24 +87,28 @@ class FitFloat16(Rewrite):
             return layout.code(source, asked.value)
         return compute_dtype(statements.scope(source, node), [event])
 
-    def _name(self, node: cst.BaseExpression | None) -> str | None:
-        """A name for a float16 tensor in the expression `node`, whose dtype is that of the whole."""
+    def _written_dtype(self, node: cst.BaseExpression | None, given: Tensor) -> str | None:
+        """How the dtype of an expression is written, which is the float16 tensor `given`: that of a name in it."""
         source = self.fault.at.source
         if isinstance(node, cst.Name):
-            return node.value
+            return f"{node.value}.dtype"
         if isinstance(node, cst.UnaryOperation):
-            return self._name(node.expression)
+            return self._written_dtype(node.expression, given)
         if isinstance(node, cst.Subscript):
-            return self._name(node.value)
+            if given.made.by == "part":
+                return self._written_dtype(node.value, given.made.operands[0])
+            return f"{layout.code(source, node)}.dtype" if isinstance(node.value, cst.Name) else None  # of a list
         if not isinstance(node, (cst.BinaryOperation, cst.Call)):
             return None
         place = self.world.machine.program.place(source, node)
         for event in self.world.once(Computations).at(place):
+            if event.result is not None and event.result.made.kind == "cast":
+                return self._asked(event)
             if event.result is None or event.result.made.kind != "operation":
                 continue
             for name, value in event.arguments:
                 if isinstance(value, Tensor) and value.dtype == "float16":
-                    found = self._name(_argument(self.world, event, name))
+                    found = self._written_dtype(_argument(self.world, event, name), value)
                     if found is not None:
                         return found
         return None
@@ -141,11 +145,18 @@ class FitFloat16(Rewrite):
 
     def _target(self, event: Computed) -> str | None:
         """How the dtype is written that something is cast to, or of what it is added to."""
-        node = event.place.node
         if event.result is None or event.result.made.kind != "cast":
-            others = [name for name, value in event.arguments if isinstance(value, Tensor) and value.dtype == "float16"]
-            written = [self._name(_argument(self.world, event, name)) for name in others]
-            return next((f"{name}.dtype" for name in written if name is not None), None)
+            written = [
+                self._written_dtype(_argument(self.world, event, name), value)
+                for name, value in event.arguments
+                if isinstance(value, Tensor) and value.dtype == "float16"
+            ]
+            return next((dtype for dtype in written if dtype is not None), None)
+        return self._asked(event)
+
+    def _asked(self, event: Computed) -> str | None:
+        """How the dtype is written that something is cast to, where that is the dtype of something."""
+        node = event.place.node
         if not isinstance(node, cst.Call):
             return None
         position = 0 if event.by == "astype" else 1

@@ -20,7 +20,7 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
 from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.trace import Computed
-from mplint.interpreter.values import HALF, Class, Place, Tensor, Value, alternatives
+from mplint.interpreter.values import FLOATS, HALF, Class, Place, Tensor, Value, alternatives
 from mplint.interpreter.world import World
 from mplint.keras_api import operation
 from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
@@ -85,10 +85,14 @@ class _Island:
         self._through = through
         self._wide: set[cst.Name] = set()
         """Where names that stay float32 are read."""
+        self._rebound: set[str] = set()
+        """Names that stay float32: they do not tell the dtype of the data any more."""
         self._tops: dict[cst.BaseExpression, bool] = {}
         """The outermost expressions that are computed in float32, and whether a name for one stays float32."""
         self._loose: list[cst.Name] = []
         """Where a name that stays float32 is read by what is not computed in float32."""
+        self._asked: list[cst.Attribute] = []
+        """Where such a name is asked for its dtype."""
 
     def edits(self, seed: cst.BaseExpression) -> list[Edit]:
         """The casts that compute `seed`, and what depends on it, in float32."""
@@ -103,10 +107,11 @@ class _Island:
         every = [leaf for found in leaves.values() for leaf in found]
         wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for leaf in every]
         for top, found in leaves.items():
-            if not self._tops[top]:
+            if not self._tops[top] and not self._is_cast(top):
                 wraps.append(Wrap(top, f"{cast}(", f", {self._dtype(top, found, every)})"))
         wraps += [Wrap(name, f"{cast}(", f", {self._dtype(seed, (), every)})") for name in self._loose]
-        return wrapped(self._source, wraps)
+        asked = [Edit(self._source.path, self._source.span(each), self._dtype(seed, (), every)) for each in self._asked]
+        return [*wrapped(self._source, wraps), *asked]
 
     # -- which expressions
 
@@ -120,15 +125,31 @@ class _Island:
             if not kept and (self._may_not_fit(top) or self._gives_several(top)):
                 raise _Unwritable
             self._tops[top] = bool(kept)
+            self._rebound |= kept.keys()
             for read in [read for reads in kept.values() for read in reads]:
                 self._wide.add(read)
             for reads in kept.values():
                 for read in reads:
                     user = self._user(read)
-                    if user is None:
-                        self._loose.append(read)
-                    else:
+                    if user is not None:
                         left.append(user)
+                    elif not self._is_of_no_numbers(read) and not self._is_cast(read):
+                        self._loose.append(read)
+
+    def _is_of_no_numbers(self, read: cst.Name) -> bool:
+        """Whether a tensor is asked for its shape alone, or for its dtype (which is noted)."""
+        source, parent = self._source, self._source.parent(read)
+        if isinstance(parent, cst.Arg):
+            call = source.parent(parent)
+            called = call.func.attr if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) else None
+            return called is not None and called.value == "shape"
+        if not isinstance(parent, cst.Attribute) or parent.attr.value not in ("dtype", "shape", "ndim"):
+            return False
+        if parent.attr.value == "dtype":
+            if isinstance(source.parent(parent), cst.Attribute):
+                raise _Unwritable
+            self._asked.append(parent)
+        return True
 
     def _top(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The outermost operation in the same expression that computes with what is not of the size of the data."""
@@ -136,6 +157,20 @@ class _Island:
         while user is not None and self._is_unsettled(node):
             node, user = user, self._user(user)
         return node
+
+    def _is_cast(self, node: cst.BaseExpression) -> bool:
+        """Whether the program itself casts what `node` gives."""
+        argument = self._source.parent(node)
+        call = self._source.parent(argument) if isinstance(argument, cst.Arg) else None
+        if not isinstance(call, cst.Call) or call.args[0] is not argument:
+            return False
+        events = self._events(call)
+        results = [event.result for event in events if event.result is not None]
+        return (
+            bool(events)
+            and len(results) == len(events)
+            and all(result.made.kind == "cast" and result.dtype in FLOATS for result in results)
+        )
 
     def _gives_several(self, top: cst.BaseExpression) -> bool:
         """Whether an operation gives several tensors, around which no cast can be put."""
@@ -229,7 +264,7 @@ class _Island:
         if all(sensitivity(path) is Sensitivity.MEAN for path in paths):
             given = [way.made for event in events for value in _tensors(event) for way in alternatives(value)]
             return any(is_square(made) is not None for made in given) or any(
-                self._is_wide(operand) for operand, _ in self._operands(node)
+                self._is_wide(operand) or self._is_unsettled(operand) for operand, _ in self._operands(node)
             )
         if not paths <= _ARITHMETIC or not isinstance(node, cst.BinaryOperation):
             return False
@@ -329,7 +364,9 @@ class _Island:
         """How the dtype of the half-precision tensors is written: of those in the same expression, or of others."""
         for leaf in (*own, *others):
             name = self._name(leaf)
-            if name is not None and (leaf in own or not statements.is_local(self._source, name)):
+            if name is None or name.value in self._rebound:
+                continue
+            if leaf in own or not statements.is_local(self._source, name):
                 return f"{name.value}.dtype"
         receiver = compute_dtype(self._scope, self._events(at))
         if receiver is None:

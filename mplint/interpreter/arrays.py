@@ -48,7 +48,7 @@ _RANDOM: Final = frozenset(
 """Functions of `numpy.random` that give float64, where no dtype is asked for."""
 _RANDOM_INTEGERS: Final = frozenset({"randint", "integers", "random_integers"})
 _GENERATORS: Final = frozenset({"RandomState", "default_rng", "Generator"})
-"""What makes generators of random numbers: their methods are named as the functions of `numpy.random`, and do the same."""
+"""What makes generators of random numbers: their methods are what the functions of `numpy.random` are."""
 _MOVING: Final = frozenset({"copy", "reshape", "squeeze", "flatten", "ravel", "transpose", "swapaxes", "repeat"})
 """Methods that give the same elements in an array of their own."""
 _MOVERS: Final = _MOVING | {
