@@ -8,7 +8,7 @@ from functools import cached_property
 from mplint.interpreter.history import History
 from mplint.interpreter.origins import literals, value_of
 from mplint.interpreter.sizes import TENSOR_CORES
-from mplint.interpreter.trace import Applied, Batched, Compiled, GradientsApplied, LayerMade, Ran
+from mplint.interpreter.trace import Applied, Batched, Compiled, FedFrom, GradientsApplied, LayerMade, Ran
 from mplint.interpreter.values import HALF, Policy, compute_dtype
 from mplint.interpreter.world import World
 
@@ -22,7 +22,14 @@ class Batches:
     @cached_property
     def all(self) -> tuple[Batched, ...]:
         """What says how large batches are."""
-        return tuple(event for event in self._world.trace.events if isinstance(event, Batched))
+        events = self._world.trace.events
+        fed = [event.symbol for event in events if isinstance(event, FedFrom)]
+        return tuple(
+            event
+            for event in events
+            if isinstance(event, Batched)
+            and (event.method is None or any(event.method in symbol.tree for symbol in fed))
+        )
 
     def unaligned(self) -> Iterator[tuple[Batched, Policy]]:
         """Those that are no multiples of what Tensor Cores work in, where a model in half precision is trained."""

@@ -17,6 +17,7 @@ from mplint.interpreter.values import (
     Choice,
     Class,
     ClassMethod,
+    Dataset,
     Function,
     Instance,
     Partial,
@@ -76,6 +77,10 @@ def _by_its_name(m: Machine, callee: Value, arguments: Arguments, place: Place) 
     """A method of something of which nothing is known but that it has this method; None where many things have it."""
     match callee:
         case Unknown(symbol=Symbol(parts=("attribute", of, str(name)))) if name in library.TELLING:
-            return library.of_unknown(m, Unknown(of) if isinstance(of, Symbol) else UNKNOWN, name, arguments, place)
+            receiver = Unknown(of) if isinstance(of, Symbol) else UNKNOWN
+            found = library.of_unknown(m, receiver, name, arguments, place)
+            if isinstance(found, Dataset):
+                batching.feed(m, receiver)
+            return found
         case _:
             return None

@@ -15,6 +15,7 @@ from mplint.interpreter.values import (
     Place,
     Policy,
     Scaling,
+    Symbol,
     Tensor,
     Value,
     immutable,
@@ -330,12 +331,23 @@ class Ran:
 
 @immutable()
 class Batched:
-    """Data are put into batches of `size` by the call at `place`, which is told so as `parameter`, at `position`."""
+    """Data are put into batches of `size` by the call at `place`, which is told so as `parameter`, at `position`.
+
+    `method` is what is called where nothing is known of its object: it is a dataset's where a model is fed from it.
+    """
 
     place: Place
     size: Const
     parameter: str
     position: int
+    method: Symbol | None = None
+
+
+@immutable()
+class FedFrom:
+    """Something unknown is data for a model, or has a method that only datasets have."""
+
+    symbol: Symbol
 
 
 @immutable()
@@ -409,6 +421,7 @@ Event = (
     | Applied
     | Ran
     | Batched
+    | FedFrom
     | Kept
     | NameRead
     | LibraryCalled

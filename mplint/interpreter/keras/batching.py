@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import library_bases
 from mplint.interpreter.origins import number
-from mplint.interpreter.trace import Batched
-from mplint.interpreter.values import Class, Place, Symbol, Unknown
+from mplint.interpreter.trace import Batched, FedFrom
+from mplint.interpreter.values import Class, Place, Symbol, Unknown, Value
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
@@ -22,6 +22,10 @@ _METHODS: Final = {
     "flow_from_dataframe": ("batch_size", 9),
 }
 """Methods of models, datasets and generators of images: the parameter, and its position."""
+_OWN: Final = frozenset(
+    {"padded_batch", "prefetch", "interleave", "shuffle", "flow", "flow_from_directory", "flow_from_dataframe"}
+)
+"""Methods of datasets and generators of images that hardly anything else has."""
 _FUNCTIONS: Final = {
     "keras.utils.image_dataset_from_directory": ("batch_size", 5),
     "keras.utils.text_dataset_from_directory": ("batch_size", 4),
@@ -43,12 +47,25 @@ def note_function(m: Machine, path: str, arguments: Arguments, place: Place) -> 
 
 
 def note_unknown(m: Machine, callee: Unknown, arguments: Arguments, place: Place) -> None:
-    """A method is called of something that is not known: of a dataset, where no model has such a method."""
+    """A method is called of something that is not known: of a dataset, where a model is fed from it."""
     match callee.symbol:
-        case Symbol(parts=("attribute", _, str(name))) if name in _METHODS and name != "fit":
-            note_method(m, name, arguments, place)
+        case Symbol(parts=("attribute", of, str(name))) as method if name in _METHODS and name != "fit":
+            _note(m, _METHODS[name], arguments, place, None if name in _OWN or _is_dataset(of) else method)
         case _:
             pass
+
+
+def feed(m: Machine, value: Value) -> None:
+    """A model is fed with `value`, or that has a method which only datasets have."""
+    if isinstance(value, Unknown) and value.symbol is not None:
+        m.record(FedFrom(value.symbol))
+
+
+def _is_dataset(symbol: object) -> bool:
+    """Whether something unknown is what a method gives that only datasets have."""
+    return isinstance(symbol, Symbol) and any(
+        part.parts[0] == "attribute" and part.parts[2] in _OWN for part in symbol.tree
+    )
 
 
 def note_made(m: Machine, cls: Class, arguments: Arguments, place: Place) -> None:
@@ -58,10 +75,12 @@ def note_made(m: Machine, cls: Class, arguments: Arguments, place: Place) -> Non
             _note(m, (name, -1), arguments, place)
 
 
-def _note(m: Machine, told: tuple[str, int] | None, arguments: Arguments, place: Place) -> None:
+def _note(
+    m: Machine, told: tuple[str, int] | None, arguments: Arguments, place: Place, method: Symbol | None = None
+) -> None:
     if told is None:
         return
     name, position = told
     size = number(arguments.get(name, position if position >= 0 else None))
     if size is not None:
-        m.record(Batched(place, size, name, position))
+        m.record(Batched(place, size, name, position, method))

@@ -522,6 +522,7 @@ def _object_method(m: Machine, receiver: Instance, name: str, arguments: Argumen
             m.record(Kept(receiver))
         if name in training.RUNS:
             chains.feed_data(m, receiver, arguments)
+            batching.feed(m, arguments.get("x", 0) or UNKNOWN)
             pipelines.feed(m, receiver, arguments, place)
             m.record(Ran(receiver, name, policies.current(m, spelled_of(receiver))))
             training.run_steps(m, receiver, place)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import method_of
-from mplint.interpreter.keras import chains, layers, policies, premade, structures
+from mplint.interpreter.keras import batching, chains, layers, policies, premade, structures
 from mplint.interpreter.keras.info import LayerInfo, info_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
 from mplint.interpreter.values import (
@@ -175,7 +175,10 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
     """`model(inputs, …)`."""
     arguments = structures.as_tensors(m, arguments, place)
     inputs = structures.tensors_in(m, arguments)
-    chains.feed(m, (*inputs, *(value for value in arguments.args if isinstance(value, Unknown))))
+    unknown = [value for value in arguments.args if isinstance(value, Unknown)]
+    chains.feed(m, (*inputs, *unknown))
+    for value in unknown:
+        batching.feed(m, value)
     inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
     if inner:
         m.record(ModelUsed(model))
