@@ -70,6 +70,12 @@ def overflows(number: float) -> bool:
     return math.isfinite(number) and math.isinf(in_float16(number))
 
 
+def infinite(value: Value) -> float | None:
+    """A number that is infinite in float16, where a value is none that fits: which of several it is may be chosen."""
+    found = list(numbers(value))
+    return found[0] if found and all(map(overflows, found)) else None
+
+
 def is_lost(number: float) -> bool:
     """Whether a number is 0 in float16, though it is not 0."""
     return number != 0 and in_float16(number) == 0
@@ -80,7 +86,7 @@ def too_large(value: Value, depth: int = 0) -> float | None:
     if isinstance(value, Unknown):
         return _in_symbol(value.symbol) if value.symbol is not None else None
     if depth > _FAR or not isinstance(value, Tensor):
-        return next(filter(overflows, numbers(value)), None) if depth else None
+        return infinite(value) if depth else None
     for way in alternatives(value):
         found = _in_made(way.made, depth)
         if found is not None:
@@ -117,7 +123,7 @@ def _in_made(made: Made, depth: int) -> float | None:
         return None
     if by in TIMES:
         for factor, other in ((made.arguments), (made.arguments[::-1])) if len(made.arguments) == 2 else ():
-            constant = next(filter(overflows, numbers(factor[1])), None)
+            constant = infinite(factor[1])
             if constant is not None and is_mask(other[1]):
                 return constant
         return None

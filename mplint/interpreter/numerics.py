@@ -5,7 +5,7 @@ Each speaks of operations on tensors that are known to be float16.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,7 @@ from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.magnitudes import (
     CLIPS,
     FILLED,
+    infinite,
     is_at_least_one,
     is_lost,
     is_mask,
@@ -30,7 +31,19 @@ from mplint.interpreter.magnitudes import (
     too_large,
 )
 from mplint.interpreter.trace import Computed, LayerMade
-from mplint.interpreter.values import Const, Instance, List, Made, Place, Policy, Tensor, Tuple, Value, alternatives
+from mplint.interpreter.values import (
+    NONE,
+    Const,
+    Instance,
+    List,
+    Made,
+    Place,
+    Policy,
+    Tensor,
+    Tuple,
+    Value,
+    alternatives,
+)
 from mplint.keras_api import Kind, kind
 from mplint.keras_api.arithmetic import ENDS, OVER, TIMES, UNDER
 from mplint.keras_api.precision import LIMITS, in_float16
@@ -143,7 +156,11 @@ class Numerics:
             if event.by in ENDS or event.result is None or event.result.dtype != "float16":
                 continue
             given = [(name, value) for name, value in event.arguments if name in FILLED]
-            found = {name: number for name, value in given for number in numbers(value) if overflows(number)}
+            found = {
+                name: number
+                for name, value in given
+                if (number := infinite(value)) is not None and not self._is_chosen(event, name, overflows)
+            }
             held = {} if found else {name: number for name, value in given if (number := self._held(event, value))}
             for number in list((found or held).values())[:1]:
                 times = event.by in TIMES and any(_is_mask16(other) for _, other in event.arguments)
@@ -155,6 +172,18 @@ class Numerics:
         if isinstance(value, Tensor):
             return too_large(value, 1) if is_cast and value.dtype in ("float32", "float64") else None
         return too_large(value) if event.by in _SUMS else None
+
+    def _is_chosen(self, event: Computed, name: str, is_wrong: Callable[[float], bool]) -> bool:
+        """Whether the same operation may take another number than the wrong one, as what is not known here decides.
+
+        That may be the dtype.
+        """
+        for other in self._computations.at(event.place):
+            if other is not event and other.context is event.context:
+                known = list(numbers(dict(other.arguments).get(name, NONE)))
+                if known and not all(map(is_wrong, known)):
+                    return True
+        return False
 
     # -- underflow
 
@@ -169,8 +198,8 @@ class Numerics:
                     yield Underflow(event, "epsilon", known[0], event, (), True)
                 continue
             for name, number in self._epsilons(event):
-                lost = is_lost(number) or (number != 1 and in_float16(number) == 1)
-                if not lost and number >= _LEAST_DIVISOR:
+                lost = _is_nothing(number)
+                if (not lost and number >= _LEAST_DIVISOR) or self._is_chosen(event, name, _is_nothing):
                     continue
                 for guarded, divided, way in self._guarded(event, number):
                     if lost and divided is not None and self._is_never_zero(event):
@@ -190,14 +219,16 @@ class Numerics:
         if result is None or result.dtype != "float16":
             return
         for name, value in event.arguments:
-            for number in numbers(value):
-                above = name in _UPPER_BOUNDS
-                if 0 < number < 0.01 and (event.by in _SUMS or (event.by in _LOWER and not above)):
-                    yield name, number
-                elif number != 1 and in_float16(number) == 1:
-                    minuend = event.by in _DIFFERENCES and name in ("left", "x", "x1")
-                    if minuend or (event.by in CLIPS and above):
-                        yield name, number
+            known = list(numbers(value))
+            if not known:
+                continue
+            above, number, least = name in _UPPER_BOUNDS, max(known), min(known)  # which of several may be chosen
+            if 0 < number < 0.01 and (event.by in _SUMS or (event.by in _LOWER and not above)):
+                yield name, number
+            elif least < 1 and in_float16(least) == 1:
+                minuend = event.by in _DIFFERENCES and name in ("left", "x", "x1")
+                if minuend or (event.by in CLIPS and above):
+                    yield name, least
 
     def _guarded(self, event: Computed, number: float) -> Iterator[tuple[Computed, Value | None, tuple[Place, ...]]]:
         """The operations that an epsilon should keep from 0, of a division what is divided, and the way there.
@@ -369,6 +400,11 @@ def _overflows(divided: Value, epsilon: float) -> bool:
     """Whether a number is divided, and too large to be divided by an epsilon."""
     known = list(numbers(divided))
     return bool(known) and abs(known[0]) / epsilon > LIMITS["float16"].max
+
+
+def _is_nothing(epsilon: float) -> bool:
+    """Whether nothing is left of an epsilon in float16, or of what is 1 but for one."""
+    return is_lost(epsilon) or (epsilon != 1 and in_float16(epsilon) == 1)
 
 
 def _is_logarithm(user: Computed) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from mplint.interpreter.half_losses import HalfLosses
 from mplint.interpreter.keras.info import info_of
+from mplint.interpreter.magnitudes import numbers
 from mplint.interpreter.trace import Computed
 from mplint.interpreter.values import (
     FALSE,
@@ -25,6 +26,7 @@ from mplint.interpreter.values import (
 )
 from mplint.interpreter.world import World, core
 from mplint.keras_api import activation_of, carries
+from mplint.keras_api.arithmetic import TIMES
 from mplint.keras_api.stability import Sensitivity, is_cross_entropy, sensitivity
 
 PREDICTIONS: Final = ("y_pred", "output")
@@ -77,7 +79,8 @@ class Probabilities:
             if made.place is None or sensitivity(made.by) is not Sensitivity.LOGARITHM:
                 continue
             for maker, activation in self._behind(made):
-                if maker.computed_in == "float16" and not self._is_spoken_of(maker):
+                rounded = maker.computed_in == "float16" and not self._is_entropy(made, maker)
+                if rounded and not self._is_spoken_of(maker):
                     yield RoundedLoss(made.place, maker, activation, self._policy(maker), None)
 
     def of(self, event: Computed) -> Iterator[RoundedLoss]:
@@ -143,12 +146,36 @@ class Probabilities:
                 elif way.made.kind == "cast" or (way.made.kind == "operation" and way.made.by in _NEAR):
                     stack.extend(way.made.operands)
 
+    def _is_entropy(self, logarithm: Made, maker: Made) -> bool:
+        """Whether a logarithm in float32 only weighs the probabilities it is of, and is finite where they are 0.
+
+        What half precision loses there counts for nothing, and neither does it in the gradient.
+        """
+        given = [value for operand in logarithm.operands for _, value in operand.made.arguments]
+        is_wide = all(operand.dtype in WIDE for operand in logarithm.operands)
+        guarded = is_wide and any(number > 0 for value in given for number in numbers(value))
+        users = [made for made in self._losses.followed if any(_is_of(tensor, logarithm) for tensor in made.operands)]
+        return (
+            guarded
+            and bool(users)
+            and all(
+                made.by in TIMES
+                and any(found is not None and found[0] is maker for found in map(self._maker, made.operands))
+                for made in users
+            )
+        )
+
     def _is_spoken_of(self, maker: Made) -> bool:
         return self._losses.is_of_end(Tensor(maker.computed_in, maker))
 
     def _policy(self, maker: Made) -> Policy | None:
         info = info_of(self._world.machine, maker.layer) if maker.layer is not None else None
         return info.policy if info is not None else None
+
+
+def _is_of(tensor: Tensor, made: Made) -> bool:
+    """Whether a tensor is what `made` gives."""
+    return any(way.made is made for way in alternatives(tensor))
 
 
 def _named(value: Value) -> str | None:

@@ -40,6 +40,7 @@ from mplint.interpreter.values import (
 )
 from mplint.interpreter.worlds import Entry, Exploration, Run, new_machine, run_entry
 from mplint.source.file import ParseFault, SourceError
+from mplint.source.walk import names_in
 
 MAX_ROOT_STEPS: Final = 60_000
 """Expressions evaluated for a function that nobody was seen to call, in all its worlds."""
@@ -100,6 +101,18 @@ def _inherits(owner: cst.ClassDef) -> bool:
     """Whether the class derives from one of the program: then its methods may be called there."""
     names = {dotted(base.value).rpartition(".")[2] for base in owner.bases}
     return bool(names - {"Model", "Layer", "Sequential", "object", "ABC"})
+
+
+def _is_chosen(setter: Place) -> bool:
+    """Whether a module sets a policy when it is imported only if a condition holds."""
+    source, branch = setter.source, setter.source.enclosing(setter.node, cst.If)
+    if branch is None or source.enclosing(setter.node, cst.FunctionDef) is not None:
+        return False
+    while branch is not None:
+        if "__name__" in names_in(branch.test):
+            return False
+        branch = source.enclosing(branch, cst.If)
+    return True
 
 
 def _looks_names_up(program: Program, path: Path) -> bool:
@@ -177,6 +190,14 @@ class _Roots:
             self._run(owner, node, borrowed=not is_own or looked_up or self._is_passed_on(owner, node))
             program.passed.difference_update((node, name) for name in offered or ())  # no caller does
 
+    def _take(self, m: Machine, policy: Policy) -> None:
+        """Let `policy` be the one that holds, but where a module that was imported sets it under a condition.
+
+        There the same condition may decide other things, and what it is does so in each world.
+        """
+        if not any(_is_chosen(place) for place in policy.set_by if place.source.path in (self._path, *m.imported)):
+            m.set_policy(policy)
+
     def _offers(self, node: cst.FunctionDef) -> bool:
         """Whether a function that was entered has a flag for half precision that nobody was seen to pass."""
         if self._policy.name in HALF_POLICIES or self._program.project.is_test(self._path):
@@ -213,7 +234,7 @@ class _Roots:
 
         def run(m: Machine) -> None:
             modules.load(m, self._path)
-            m.set_policy(self._policy)
+            self._take(m, self._policy)
             values.append(self._object(m, owner))
 
         entry = replace(here, name=f"{self._path.name}:{owner.name.value}")
@@ -258,7 +279,7 @@ class _Roots:
         def run(m: Machine) -> None:
             frame = modules.load(m, self._path)
             # what is tried is another run of a program: what this one has set meanwhile is not set there
-            m.set_policy(self._entry.policy if node in self._untried else self._policy)
+            self._take(m, self._entry.policy if node in self._untried else self._policy)
             place = self._place(node)
             if owner is None:
                 value = m.variable(frame, node.name.value)

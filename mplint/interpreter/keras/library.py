@@ -314,6 +314,13 @@ def _as_dtype(m: Machine, arguments: Arguments, place: Place) -> Value:
     return DType(name) if name is not None else UNKNOWN
 
 
+def _standard_dtype(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`keras.backend.standardize_dtype(dtype)`: its name."""
+    value = arguments.get("dtype", 0)
+    name = tensors.dtype_of(m, value) if value is not None else None
+    return Const(name) if name is not None else UNKNOWN
+
+
 def _identity(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`tf.identity(x)`: a variable's numbers, which stay as they are when it changes."""
     value = standard.identity(m, arguments, place)
@@ -353,6 +360,8 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     variables.OF_TENSORFLOW: _variable,
     variables.OF_KERAS: _variable_of_keras,
     "tensorflow.dtypes.as_dtype": _as_dtype,
+    "keras.backend.standardize_dtype": _standard_dtype,
+    "keras.utils.standardize_dtype": _standard_dtype,
     "tensorflow.identity": _identity,
     "tensorflow.stop_gradient": standard.identity,
     "importlib.metadata.version": versions.version,
