@@ -29,6 +29,7 @@ from mplint.codemods.moving import SetEarlier
 from mplint.codemods.other_names import NameOfOther
 from mplint.codemods.overflows import KeepOverflows
 from mplint.codemods.preprocessing import Float32Preprocessing
+from mplint.codemods.probabilities import Float32Probabilities
 from mplint.codemods.renaming import NamePolicy
 from mplint.codemods.reports import ShowUnscaled
 from mplint.codemods.rescaling import ScaleInner, ScaleInsideTape, ScaleOnce, ScaleTerms
@@ -157,6 +158,7 @@ __all__ = [
     "FitFloat16",
     "Float32End",
     "Float32Preprocessing",
+    "Float32Probabilities",
     "Float32Wrapper",
     "GraphRewriting",
     "HalfLoss",

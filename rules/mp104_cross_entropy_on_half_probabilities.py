@@ -102,8 +102,11 @@ How the fix changes the program
 The layer loses its activation and gives logits, and the loss is told with `from_logits=True`. That is unsafe: in
 float32 the loss is the same number computed another way, bit for bit it is not, and whoever reads the layer gets
 logits. Only shown where something else reads the probabilities, or the object that computes the loss may be called on
-others. Where the activation is a layer or a function of its own, or the program takes the logarithm itself, nothing is
-rewritten; giving the softmax `dtype="float32"` mends that, too.
+others.
+
+Where the activation is a layer or a function of its own, or the program takes the logarithm itself, the activation is
+computed in float32: the layer is given `dtype="float32"`, or the logits are cast. Under a float32 policy nothing
+changes, bit for bit. It takes `--unsafe-fixes` where the probabilities are handed on to others, who see float32 then.
 
 References
 ----------
@@ -114,7 +117,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mplint.api import Applicability, Fault, KeepLogits, Probabilities, Rule, Severity, World
+from mplint.api import (
+    Applicability,
+    Fault,
+    Float32Probabilities,
+    KeepLogits,
+    Probabilities,
+    Rule,
+    Severity,
+    World,
+)
 
 
 class CrossEntropyOnHalfProbabilities(Rule):
@@ -123,7 +135,7 @@ class CrossEntropyOnHalfProbabilities(Rule):
     code = "MP104"
     name = "cross-entropy-on-half-probabilities"
     severity = Severity.WARNING
-    fixes = (Applicability.UNSAFE, Applicability.DISPLAY)
+    fixes = (Applicability.SAFE, Applicability.UNSAFE, Applicability.DISPLAY)
 
     def check(self, world: World) -> Iterator[Fault]:
         """Cross-entropies that are computed of what half precision has left of the probabilities."""
@@ -131,7 +143,8 @@ class CrossEntropyOnHalfProbabilities(Rule):
             dtype = rounded.maker.computed_in
             says = f"this cross-entropy is computed of what a {rounded.activation} has put out in {dtype}"
             lost = "there a probability of 1e-8 is 0" if dtype == "float16" else "three digits are left of them"
-            rewrite = KeepLogits(world, rounded) if rounded.event is not None else None
+            in_float32 = rounded.event is None or rounded.is_apart
+            rewrite = Float32Probabilities(world, rounded) if in_float32 else KeepLogits(world, rounded)
             yield Fault(
                 rounded.at, Severity.WARNING, f"{says}, and {lost}: give it the logits", rounded.policy, rewrite
             )

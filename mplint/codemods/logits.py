@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -65,7 +65,7 @@ class KeepLogits(Rewrite):
                 match event:
                     case Computed(result=result, place=place) if place is not self.rounded.at:
                         found = result.made.operands if result is not None else ()
-                        if result is not None and result.made.kind == "cast" and _are(found, kept):
+                        if result is not None and result.made.kind == "cast" and are(found, kept):
                             kept.append(result.made)
                             continue
                     case LayerCalled(inputs=inputs, place=place):
@@ -74,7 +74,7 @@ class KeepLogits(Rewrite):
                         found = values
                     case _:
                         continue
-                if _are(found, kept):
+                if are(found, kept):
                     yield place
 
     def _is_read_twice(self, event: Computed) -> bool:
@@ -106,6 +106,6 @@ class KeepLogits(Rewrite):
         return len(read) != 1
 
 
-def _are(tensors: Sequence[Tensor], kept: Sequence[Made]) -> bool:
+def are(tensors: Iterable[Tensor], kept: Sequence[Made]) -> bool:
     """Whether one of `tensors` is what one of `kept` gives."""
     return any(core(way).made.same(made) for tensor in tensors for way in alternatives(tensor) for made in kept)

@@ -32,6 +32,7 @@ from mplint.keras_api.stability import Sensitivity, is_cross_entropy, sensitivit
 PREDICTIONS: Final = ("y_pred", "output")
 """What the parameter for the probabilities is called."""
 _ACTIVATIONS: Final = frozenset({"softmax", "sigmoid"})
+_APART: Final = frozenset({"keras.layers.Softmax", "keras.layers.Activation"})
 _NEAR: Final = frozenset(
     {"operator.+", "operator.-", "operator.*", "operator.r*", "part", "tensorflow.clip_by_value", "keras.ops.clip",
      "keras.backend.clip", "tensorflow.math.maximum", "keras.ops.maximum", "keras.backend.maximum",
@@ -51,6 +52,11 @@ class RoundedLoss:
     policy: Policy | None
     event: Computed | None
     """The call of a cross-entropy of Keras; None where the program takes the logarithm itself."""
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the activation is a layer or a function of its own, without weights."""
+        return self.maker.kind == "operation" or self.maker.by in _APART
 
     @property
     def loss(self) -> Instance | None:
