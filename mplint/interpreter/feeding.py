@@ -9,7 +9,8 @@ from typing import Final
 import libcst as cst
 
 from mplint.interpreter.carrying import passes_on
-from mplint.interpreter.preprocessing import is_data, is_power_of_two
+from mplint.interpreter.preprocessing import is_data
+from mplint.interpreter.scalars import is_power_of_two
 from mplint.interpreter.trace import Computed, Fed, LayerCalled, Piped
 from mplint.interpreter.values import FLOATS, HALF, Array, Const, Made, Place, Tensor, Tuple, alternatives
 from mplint.interpreter.world import World
@@ -149,7 +150,7 @@ class Feeding:
         """The arrays that are given to a model or a dataset."""
         for event in self._world.trace.events:
             for value in self._world.machine.parts(event.inputs) if isinstance(event, Fed) else ():
-                if not isinstance(value, Array) or value.rounded is None:
+                if not isinstance(value, Array) or value.rounded is None or value.exact:
                     continue
                 if value.computed is not None or not _fills(value.rounded):
                     dtype = value.dtype if value.dtype in HALF else None
