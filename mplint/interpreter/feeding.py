@@ -157,14 +157,14 @@ class Feeding:
                     yield Origin(value.rounded, "", dtype or "float16", True), value.computed
 
     def _last(self) -> Iterator[tuple[Origin, None]]:
-        """What the functions of pipelines cast to half precision at their end."""
+        """What the functions of pipelines cast to half precision at their end, or cast back from it."""
         for event in self._world.trace.events:
             if not isinstance(event, Piped):
                 continue
             element = event.element
             inputs = element.items[0] if isinstance(element, Tuple) and element.items else element
             for value in self._world.machine.parts(inputs):
-                for tensor in _first_halves(value) if isinstance(value, Tensor) and value.dtype in HALF else ():
+                for tensor in _halves(value) if isinstance(value, Tensor) else ():
                     origin = self._origin(tensor, True)
                     if origin is not None and origin.is_data and origin.by and _may_round(tensor.made):
                         yield origin, None
@@ -198,6 +198,17 @@ def _first_halves(tensor: Tensor) -> Iterator[Tensor]:
                 stack.extend(before)
             else:
                 yield way
+
+
+def _halves(tensor: Tensor) -> Iterator[Tensor]:
+    """The tensors that were made half precision on the way to one."""
+    if tensor.dtype in HALF:
+        yield from _first_halves(tensor)
+        return
+    for made in _computations(tensor):
+        for operand in made.operands if made.kind == "cast" else ():
+            if operand.dtype in HALF:
+                yield from _first_halves(operand)
 
 
 def _computations(tensor: Tensor) -> Iterator[Made]:
