@@ -1,6 +1,6 @@
-"""What goes wrong in float16 with numbers that are right in float32: what overflows, and what vanishes.
+"""What goes wrong in half precision with numbers that are right in float32: what overflows, and what vanishes.
 
-Each speaks of operations on tensors that are known to be float16.
+Each speaks of operations on tensors that are known to be float16; of bfloat16 only where that goes wrong there, too.
 """
 
 from __future__ import annotations
@@ -30,10 +30,22 @@ from mplint.interpreter.magnitudes import (
     too_large,
 )
 from mplint.interpreter.trace import Computed, LayerMade
-from mplint.interpreter.values import Const, Instance, List, Made, Place, Policy, Tensor, Tuple, Value, alternatives
+from mplint.interpreter.values import (
+    HALF,
+    Const,
+    Instance,
+    List,
+    Made,
+    Place,
+    Policy,
+    Tensor,
+    Tuple,
+    Value,
+    alternatives,
+)
 from mplint.keras_api import Kind, kind
 from mplint.keras_api.arithmetic import ENDS, OVER, TIMES, UNDER
-from mplint.keras_api.precision import LIMITS, in_float16
+from mplint.keras_api.precision import LIMITS, in_half
 from mplint.keras_api.stability import INVERSES, ROOTS, SATURATING, Sensitivity, sensitivity
 
 if TYPE_CHECKING:
@@ -63,14 +75,14 @@ _LAYER_EPSILONS: Final = {
 
 @dataclass(frozen=True)
 class Overflow:
-    """A number that is infinite in float16."""
+    """A number that is infinite in float16, or in bfloat16."""
 
     event: Computed
     arguments: tuple[str, ...]
     """The parameters that are given such a number, or what holds it."""
     number: float
     is_multiplied: bool
-    """Whether it is multiplied with a float16 mask: where that is 0 there is no number left."""
+    """Whether it is multiplied with a half mask: where that is 0 there is no number left."""
     is_bound: bool
     """Whether the operation holds tensors within bounds."""
     is_cast: bool
@@ -78,8 +90,13 @@ class Overflow:
 
     @property
     def at(self) -> Place:
-        """Where it meets float16."""
+        """Where it meets half precision."""
         return self.event.place
+
+    @property
+    def dtype(self) -> str:
+        """What it is infinite in."""
+        return _dtype(self.event)
 
 
 @dataclass(frozen=True)
@@ -87,20 +104,25 @@ class Underflow:
     """An epsilon that does not keep an operation from 0."""
 
     event: Computed
-    """Where the epsilon meets float16."""
+    """Where the epsilon meets half precision."""
     argument: str
     number: float
     guarded: Computed
     """The operation that it should guard."""
     way: tuple[Place, ...]
-    """The operations from where the epsilon meets float16 to that one."""
+    """The operations from where the epsilon meets half precision to that one."""
     is_lost: bool
     """Whether nothing is left of it; else it is too small to be divided by."""
 
     @property
     def at(self) -> Place:
-        """Where the epsilon meets float16."""
+        """Where the epsilon meets half precision."""
         return self.event.place
+
+    @property
+    def dtype(self) -> str:
+        """In which it does not do what it is for."""
+        return _dtype(self.event)
 
 
 @dataclass(frozen=True)
@@ -119,12 +141,12 @@ class Unstable:
 
 
 class Numerics:
-    """The float16 arithmetic of one finished world, but for losses that are to be computed in float32 as a whole."""
+    """The half-precision arithmetic of one finished world, without losses that are to be float32 as a whole."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._computations = world.once(Computations)
-        found = [event for event in self._computations.events if _meets_float16(event)]
+        found = [event for event in self._computations.events if _meets_half(event)]
         told = world.once(HalfLosses).told if found else frozenset[Made]()
         ends = _lambda_ends(world) if found else frozenset[Instance]()
         # one that is a model's end is to run in float32 as a whole
@@ -138,39 +160,43 @@ class Numerics:
     # -- overflow
 
     def overflows(self) -> Iterator[Overflow]:
-        """Numbers beyond 65504 where they meet float16."""
+        """Numbers beyond 65504 where they meet float16, and those beyond 3.39e38 where they meet bfloat16."""
         for event in self._events:
-            if event.by in ENDS or event.result is None or event.result.dtype != "float16":
+            dtype = _dtype(event)
+            if event.by in ENDS or dtype not in HALF:
                 continue
             given = [(name, value) for name, value in event.arguments if name in FILLED]
-            found = {name: number for name, value in given for number in numbers(value) if overflows(number)}
+            found = {name: number for name, value in given for number in numbers(value) if overflows(number, dtype)}
             held = {} if found else {name: number for name, value in given if (number := self._held(event, value))}
             for number in list((found or held).values())[:1]:
-                times = event.by in TIMES and any(_is_mask16(other) for _, other in event.arguments)
+                times = event.by in TIMES and any(_is_half_mask(other) for _, other in event.arguments)
                 yield Overflow(event, tuple(found or held), number, times, event.by in _BOUNDS, not found)
 
     def _held(self, event: Computed, value: Value) -> float | None:
-        """A number that a float32 tensor holds which becomes float16 here, or what is not known but for its making."""
+        """A number that a float32 tensor holds which becomes half here, or what is not known but for its making."""
         is_cast = event.result is not None and event.result.made.kind == "cast"
         if isinstance(value, Tensor):
-            return too_large(value, 1) if is_cast and value.dtype in ("float32", "float64") else None
-        return too_large(value) if event.by in _SUMS else None
+            return too_large(value, _dtype(event), 1) if is_cast and value.dtype in ("float32", "float64") else None
+        return too_large(value, _dtype(event)) if event.by in _SUMS else None
 
     # -- underflow
 
     def underflows(self) -> Iterator[Underflow]:
         """Epsilons that are nothing in float16, or too small to be divided by."""
         for event in self._events:
+            is_float16 = _dtype(event) == "float16"
             default = _DEFAULT_EPSILONS.get(event.by)
             if default is not None:
+                if not is_float16:
+                    continue
                 given = dict(event.arguments).get("epsilon")
                 known = [default] if given is None else list(numbers(given))
                 if known and is_lost(known[0]) and not is_weight(event.arguments[0][1]):
                     yield Underflow(event, "epsilon", known[0], event, (), True)
                 continue
             for name, number in self._epsilons(event):
-                lost = is_lost(number) or (number != 1 and in_float16(number) == 1)
-                if not lost and number >= _LEAST_DIVISOR:
+                lost = number > 0.5 or is_lost(number)
+                if not lost and (number >= _LEAST_DIVISOR or not is_float16):
                     continue
                 for guarded, divided, way in self._guarded(event, number):
                     if lost and divided is not None and self._is_never_zero(event):
@@ -187,14 +213,14 @@ class Numerics:
     def _epsilons(self, event: Computed) -> Iterator[tuple[str, float]]:
         """The small numbers that keep what an operation gives away from 0, or from 1."""
         result = event.result
-        if result is None or result.dtype != "float16":
+        if result is None or result.dtype not in HALF:
             return
         for name, value in event.arguments:
             for number in numbers(value):
                 above = name in _UPPER_BOUNDS
                 if 0 < number < 0.01 and (event.by in _SUMS or (event.by in _LOWER and not above)):
                     yield name, number
-                elif number != 1 and in_float16(number) == 1:
+                elif number != 1 and in_half(number, result.dtype) == 1:
                     minuend = event.by in _DIFFERENCES and name in ("left", "x", "x1")
                     if minuend or (event.by in CLIPS and above):
                         yield name, number
@@ -347,13 +373,18 @@ def _lambda_ends(world: World) -> frozenset[Instance]:
     return frozenset(layer.instance for layer in layers if layer is not None and layer.base == "keras.layers.Lambda")
 
 
-def _meets_float16(event: Computed) -> bool:
-    dtypes = {operand.dtype for operand in event.result.made.operands} if event.result is not None else set()
-    return event.result is not None and (event.result.dtype == "float16" or "float16" in dtypes)
+def _meets_half(event: Computed) -> bool:
+    if event.result is None:
+        return False
+    return event.result.dtype in HALF or any(operand.dtype in HALF for operand in event.result.made.operands)
 
 
-def _is_mask16(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype == "float16" and is_mask(value) and not is_one(value)
+def _dtype(event: Computed) -> str:
+    return (event.result.dtype if event.result is not None else None) or ""
+
+
+def _is_half_mask(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype in HALF and is_mask(value) and not is_one(value)
 
 
 def _divided(user: Computed, name: str) -> Value | None:
