@@ -45,7 +45,7 @@ from mplint.interpreter.values import (
 )
 from mplint.keras_api import Kind, kind
 from mplint.keras_api.arithmetic import ENDS, OVER, TIMES, UNDER
-from mplint.keras_api.precision import LIMITS, in_half
+from mplint.keras_api.precision import LIMITS, in_float32, in_half
 from mplint.keras_api.stability import INVERSES, ROOTS, SATURATING, Sensitivity, sensitivity
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Numerics:
                     yield Underflow(event, "epsilon", known[0], event, (), True)
                 continue
             for name, number in self._epsilons(event):
-                lost = number > 0.5 or is_lost(number)
+                lost = number > 0.5 or (is_float16 and is_lost(number))
                 if not lost and (number >= _LEAST_DIVISOR or not is_float16):
                     continue
                 for guarded, divided, way in self._guarded(event, number):
@@ -220,7 +220,7 @@ class Numerics:
                 above = name in _UPPER_BOUNDS
                 if 0 < number < 0.01 and (event.by in _SUMS or (event.by in _LOWER and not above)):
                     yield name, number
-                elif number != 1 and in_half(number, result.dtype) == 1:
+                elif in_float32(number) != 1 and in_half(number, result.dtype) == 1:
                     minuend = event.by in _DIFFERENCES and name in ("left", "x", "x1")
                     if minuend or (event.by in CLIPS and above):
                         yield name, number

@@ -43,6 +43,15 @@ def in_float16(number: float) -> float:
     return found
 
 
+def in_float32(number: float) -> float:
+    """What a number becomes in float32."""
+    try:
+        found: float = struct.unpack("<f", struct.pack("<f", number))[0]
+    except (OverflowError, struct.error):
+        return math.copysign(math.inf, number)
+    return found
+
+
 def in_bfloat16(number: float) -> float:
     """What a number becomes in bfloat16: the nearest that it holds, of two the even one."""
     try:
