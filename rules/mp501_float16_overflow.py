@@ -4,16 +4,17 @@ What it does
 ------------
 Reports a constant beyond 65504 where it becomes float16: added to or multiplied with a float16 tensor, chosen by
 `where`, put into a tensor of that dtype, or held by a float32 mask that is cast. The constant is followed through
-names, attributes, default arguments and arithmetic. Nothing is reported in bfloat16 and in a layer that computes in
-float32, nor of an infinity that the program itself writes, of a comparison, or of a mask that is not known to meet
-float16.
+names, attributes, default arguments and arithmetic. In bfloat16 only the limits of float32 are too large
+(`tf.float32.min`), and are reported. Nothing is reported in a layer that computes in float32, nor of an infinity that
+the program itself writes, of a comparison, or of a mask that is not known to meet half precision.
 
 Why it matters
 --------------
 From 65520 on a number is infinite in float16. Added to attention scores as `(1 - mask) * -1e9`, it makes `0 * -inf` of
 the positions that are *kept*: measured, every score of the layer is nan, in both generations, without a word.
 Chosen by `where`, or cast from a float32 mask, -inf does no harm until a row is masked as a whole: its softmax is nan
-then, and the weights after the next step. A bound of `clip_by_value` or `maximum` that is infinite bounds nothing.
+then, and the weights after the next step. bfloat16 ends at 3.39e38: `tf.float32.min` is -inf there, and an additive
+mask of it gives nan likewise. A bound of `clip_by_value` or `maximum` that is infinite bounds nothing.
 
 Example
 -------
@@ -76,7 +77,8 @@ scores, others = Scores(), Float32Scores(dtype="float32")
 How the fix changes the program
 -------------------------------
 Where the tensor that it meets is float16, another number takes the place of the constant: -3e4, which a softmax makes 0
-of, and which leaves room for a second mask and for the scores; of a bound, 65504. In every other dtype the constant
+of, and which leaves room for a second mask and for the scores; of a bound, 65504; in bfloat16 -1e9 and 3e38. In every
+other dtype the constant
 stays what it is, so that under a float32 policy all results are bit-identical. The comparison with `"float16"` is right
 for the dtypes of TensorFlow, for those of KerasTensors, and in both generations.
 
@@ -111,11 +113,12 @@ class Float16Overflow(Rule):
 
 def _says(found: Overflow) -> str:
     infinite = "-inf" if found.number < 0 else "inf"
-    evidence = f"{shown_number(found.number)} is {infinite} in float16"
+    evidence = f"{shown_number(found.number)} is {infinite} in {found.dtype}"
+    mask, bound = ("3e4", "65504") if found.dtype == "float16" else ("1e9", "3e38")
     if found.is_multiplied:
-        return f"{evidence}, and 0 * {infinite} is nan on the kept positions; take a number that fits, e.g. -3e4"
+        return f"{evidence}, and 0 * {infinite} is nan on the kept positions; take a number that fits, e.g. -{mask}"
     if found.is_bound:
-        return f"{evidence}, so that nothing is bounded by it; take 65504"
+        return f"{evidence}, so that nothing is bounded by it; take {bound}"
     if found.number < 0:
-        return f"{evidence}: the softmax of a row that is masked as a whole becomes nan; take -3e4"
-    return f"{evidence}; take a number that fits, e.g. 3e4"
+        return f"{evidence}: the softmax of a row that is masked as a whole becomes nan; take -{mask}"
+    return f"{evidence}; take a number that fits, e.g. {mask}"

@@ -5,8 +5,8 @@ What it does
 Reports an epsilon that is 0 in float16 where it should keep the operand of a logarithm, of a root or of a division
 away from 0: added to a float16 tensor, as the lower bound of `maximum` or `clip`, as a default argument, or as the
 epsilon that `l2_normalize`, `ops.normalize` and `UnitNormalization` add by themselves. So is `1 - 1e-7` as an upper
-bound, which is 1 in float16, where `log(1 - x)` follows. An epsilon by which 1 cannot be divided in float16 is reported
-where a constant is divided by nothing but it.
+bound, which is 1 in float16, where `log(1 - x)` follows; in bfloat16 even `1 - 1e-3` is 1. An epsilon by which 1 cannot
+be divided in float16 is reported where a constant is divided by nothing but it.
 
 It is silent where the epsilon guards nothing, and where 0 is harmless or does not come up: `log1p`, `divide_no_nan`, a
 quotient whose divisor the epsilon keeps above 0, a softmax by hand that subtracts the largest element, weights that are
@@ -140,7 +140,7 @@ def _says(found: Underflow) -> str:
     if not found.is_lost:
         return f"1 / {number} is inf in float16; take an epsilon of 1e-4 there"
     if found.number > 0.5:
-        return f"{number} is 1.0 in float16, so that 1 - x becomes 0; compute it in float32"
+        return f"{number} is 1.0 in {found.dtype}, so that 1 - x becomes 0; compute it in float32"
     if found.event is found.guarded:
         return f"the epsilon {number} is 0.0 in float16: zeros become nan; compute it in float32"
     return f"{number} is 0.0 in float16 and guards nothing there; compute it in float32"

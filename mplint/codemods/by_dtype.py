@@ -1,4 +1,4 @@
-"""Numbers that do not fit float16: another one there, and the same one in every other dtype."""
+"""Numbers that do not fit a half dtype: another one there, and the same one in every other dtype."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from mplint.interpreter.trace import Computed
 from mplint.interpreter.values import Const, Symbol, Tensor, Unknown, Value
 from mplint.interpreter.world import World
 
-_MASK: Final = "3e4"
+_MASKS: Final = {"float16": "3e4", "bfloat16": "1e9"}
 """Large enough for a softmax to give 0, and small enough for two of them, and a logit, to be added up."""
-_BOUND: Final = "65504.0"
+_BOUNDS: Final = {"float16": "65504.0", "bfloat16": "3e38"}
 _DIVISOR: Final = "1e-4"
+_CHOOSES: Final = "condition"
+"""The parameter of `where` whose elements are none of the result's."""
 _DTYPES: Final = (".dtype", "dtype", "compute_dtype")
 """How names end that stand for a dtype."""
 
 
 @dataclass(frozen=True)
 class FitFloat16(Rewrite):
-    """Where the tensors that it meets are float16, take a number that float16 holds."""
+    """Where the tensors that it meets are float16 (or bfloat16), take a number that this holds."""
 
     world: World
     fault: Overflow | Underflow
@@ -50,18 +52,21 @@ class FitFloat16(Rewrite):
         return self._fix(edits)
 
     def _fix(self, edits: Sequence[Edit]) -> Fix:
-        return Fix("Take a number that float16 holds where it is float16", Applicability.SAFE, tuple(edits))
+        dtype = self.fault.dtype
+        return Fix(f"Take a number that {dtype} holds where it is {dtype}", Applicability.SAFE, tuple(edits))
 
     def _other(self, value: Value) -> str:
-        """The number that float16 holds, instead of a value."""
+        """The number that fits, instead of a value."""
         if isinstance(self.fault, Underflow):
             return _DIVISOR
-        negative = next(filter(overflows, numbers(value)), self.fault.number) < 0
-        return ("-" if negative else "") + (_BOUND if self.fault.is_bound else _MASK)
+        dtype = self.fault.dtype
+        too_large = (number for number in numbers(value) if overflows(number, dtype))
+        negative = next(too_large, self.fault.number) < 0
+        return ("-" if negative else "") + (_BOUNDS if self.fault.is_bound else _MASKS)[dtype]
 
     def _edit(self, node: cst.BaseExpression, dtype: str, other: str) -> Edit:
         source = self.fault.at.source
-        half = layout.quoted(source, "float16")
+        half = layout.quoted(source, self.fault.dtype)
         otherwise = layout.code(source, node)
         text = f"{other} if {dtype} == {half} else {otherwise}"
         if not isinstance(source.parent(node), (cst.Arg, cst.Assign)) or isinstance(node, (cst.IfExp, cst.Lambda)):
@@ -74,7 +79,7 @@ class FitFloat16(Rewrite):
         """How the dtype of what the number meets is written."""
         event, source = self.fault.event, self.fault.at.source
         for name, value in event.arguments:
-            if isinstance(value, Tensor) and value.dtype == "float16" and name != "condition":
+            if isinstance(value, Tensor) and value.dtype == self.fault.dtype and name != _CHOOSES:
                 found = self._written_dtype(_argument(self.world, event, name), value)
                 if found is not None:
                     return found
@@ -88,7 +93,7 @@ class FitFloat16(Rewrite):
         return compute_dtype(statements.scope(source, node), [event])
 
     def _written_dtype(self, node: cst.BaseExpression | None, given: Tensor) -> str | None:
-        """How the dtype of an expression is written, which is the float16 tensor `given`: that of a name in it."""
+        """How the dtype of an expression is written, which is the half tensor `given`: that of a name in it."""
         source = self.fault.at.source
         if isinstance(node, cst.Name):
             return f"{node.value}.dtype"
@@ -107,7 +112,7 @@ class FitFloat16(Rewrite):
             if event.result is None or event.result.made.kind != "operation":
                 continue
             for name, value in event.arguments:
-                if isinstance(value, Tensor) and value.dtype == "float16":
+                if isinstance(value, Tensor) and value.dtype == self.fault.dtype:
                     found = self._written_dtype(_argument(self.world, event, name), value)
                     if found is not None:
                         return found
@@ -131,7 +136,7 @@ class FitFloat16(Rewrite):
         return self._bounded(node, dtype) if isinstance(value, Tensor) else None
 
     def _bounded(self, node: cst.BaseExpression, dtype: str) -> Fix | None:
-        """What is cast, no lower (or no higher) than float16 reaches."""
+        """What is cast, no lower (or no higher) than the dtype reaches."""
         source, negative = self.fault.at.source, self.fault.number < 0
         function = "maximum" if negative else "minimum"
         written = names.written(self.world, source, f"tensorflow.math.{function}") or names.written(
@@ -139,7 +144,7 @@ class FitFloat16(Rewrite):
         )
         if written is None:
             return None
-        half, infinite = layout.quoted(source, "float16"), layout.quoted(source, "-inf" if negative else "inf")
+        half, infinite = layout.quoted(source, self.fault.dtype), layout.quoted(source, "-inf" if negative else "inf")
         bound = f"{self._other(Const(self.fault.number))} if {dtype} == {half} else float({infinite})"
         return self._fix(wrapped(source, [Wrap(node, f"{written}(", f", {bound})")]))
 
@@ -149,7 +154,7 @@ class FitFloat16(Rewrite):
             written = [
                 self._written_dtype(_argument(self.world, event, name), value)
                 for name, value in event.arguments
-                if isinstance(value, Tensor) and value.dtype == "float16"
+                if isinstance(value, Tensor) and value.dtype == self.fault.dtype
             ]
             return next((dtype for dtype in written if dtype is not None), None)
         return self._asked(event)
@@ -167,7 +172,7 @@ class FitFloat16(Rewrite):
         return text if text.endswith(_DTYPES) else None
 
     def _numbers(self, node: cst.BaseExpression | None, value: Value | Symbol) -> Iterator[cst.BaseExpression]:
-        """The expressions in `node` that are numbers which float16 does not hold."""
+        """The expressions in `node` that are numbers which do not fit."""
         if isinstance(value, Unknown) and value.symbol is not None:
             value = value.symbol
         match node, value:

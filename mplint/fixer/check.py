@@ -36,7 +36,8 @@ def judge(before: Report, made: Sequence[Finding], shifts: Mapping[Path, Shift],
     """Compare the reports before and after the fixes of `made`.
 
     Each of them must be gone; nothing new may stand in what was written, nothing graver anywhere (unless an unsafe fix
-    has switched half precision on: then it was uncovered, not caused, and in what was written the next round mends it);
+    has switched half precision on: then it was uncovered, not caused, and in what was written the next round mends it;
+    so does it what something graver has hidden);
     the analysis must not fail where it had not.
     """
     verdict = Verdict()
@@ -91,8 +92,10 @@ def _was_there(finding: Finding, missing: Iterable[_Place]) -> bool:
 
 
 def _is_next(finding: Finding, wrote: Sequence[Finding]) -> bool:
-    """Whether unsafe fixes alone have brought it, and it can be mended as they were."""
+    """Whether unsafe fixes alone have brought it, or something graver hid it, and it can be mended as they were."""
     level = finding.fix.applicability if finding.fix is not None else Applicability.DISPLAY
+    if level is Applicability.SAFE and wrote and finding.severity < min(one.severity for one in wrote):
+        return True
     unsafe = bool(wrote) and all(one.fix and one.fix.applicability is Applicability.UNSAFE for one in wrote)
     return unsafe and level in (Applicability.SAFE, Applicability.UNSAFE)
 

@@ -170,7 +170,7 @@ def cast(value: Value | None, dtype: str | None, place: Place) -> Array:
     before = value if isinstance(value, Array) else Array(None, False)
     number = scalars.scalar(dtype, before).number if dtype is not None else None
     if dtype in HALF and before.dtype != dtype:
-        return Array(dtype, before.scalar, number, place)
+        return Array(dtype, before.scalar, number, place, exact=before.dtype in _SMALL)
     if before.computed is None or before.dtype == "bfloat16":
         return Array(dtype, before.scalar, number)
     return Array(dtype, before.scalar, number, before.rounded, before.computed)  # it stays as wrong as it is
@@ -183,6 +183,9 @@ def operator(m: Machine, name: str, left: Value, right: Value, place: Place) -> 
         return computed
     if name in _COMPARES:
         return Array("bool")
+    scaled = next((value for value in (left, right) if isinstance(value, Array) and value.exact), None)
+    if scaled is not None and name == "Multiply" and any(map(scalars.is_power_of_two, (left, right))):
+        return replace(scaled, number=scalars.operator(name, left, right))
     found = _combined(m, (left, right), place)
     if name == "Divide" and (_is_whole(found.dtype) or found.dtype == "bool"):
         return Array("float64")
@@ -220,7 +223,10 @@ def _together(m: Machine, values: list[Value]) -> Array:
         if isinstance(value, Array):
             scalar = False if False in (scalar, value.scalar) else value.scalar if scalar is not False else scalar
             found = value if found.rounded is None else found
-    return Array(dtype if dtype not in _NUMBERS else None, scalar, rounded=found.rounded, computed=found.computed)
+    exact = all(isinstance(value, Array) and value.exact for value in values)
+    return Array(
+        dtype if dtype not in _NUMBERS else None, scalar, rounded=found.rounded, computed=found.computed, exact=exact
+    )
 
 
 _NUMBERS: Final = frozenset({"a float", "an int"})

@@ -9,7 +9,8 @@ from typing import Final
 import libcst as cst
 
 from mplint.interpreter.carrying import passes_on
-from mplint.interpreter.preprocessing import is_data, is_power_of_two
+from mplint.interpreter.preprocessing import is_data
+from mplint.interpreter.scalars import is_power_of_two
 from mplint.interpreter.trace import Computed, Fed, LayerCalled, Piped
 from mplint.interpreter.values import FLOATS, HALF, Array, Const, Made, Place, Tensor, Tuple, alternatives
 from mplint.interpreter.world import World
@@ -149,21 +150,21 @@ class Feeding:
         """The arrays that are given to a model or a dataset."""
         for event in self._world.trace.events:
             for value in self._world.machine.parts(event.inputs) if isinstance(event, Fed) else ():
-                if not isinstance(value, Array) or value.rounded is None:
+                if not isinstance(value, Array) or value.rounded is None or value.exact:
                     continue
                 if value.computed is not None or not _fills(value.rounded):
                     dtype = value.dtype if value.dtype in HALF else None
                     yield Origin(value.rounded, "", dtype or "float16", True), value.computed
 
     def _last(self) -> Iterator[tuple[Origin, None]]:
-        """What the functions of pipelines cast to half precision at their end."""
+        """What the functions of pipelines cast to half precision at their end, or cast back from it."""
         for event in self._world.trace.events:
             if not isinstance(event, Piped):
                 continue
             element = event.element
             inputs = element.items[0] if isinstance(element, Tuple) and element.items else element
             for value in self._world.machine.parts(inputs):
-                for tensor in _first_halves(value) if isinstance(value, Tensor) and value.dtype in HALF else ():
+                for tensor in _halves(value) if isinstance(value, Tensor) else ():
                     origin = self._origin(tensor, True)
                     if origin is not None and origin.is_data and origin.by and _may_round(tensor.made):
                         yield origin, None
@@ -197,6 +198,17 @@ def _first_halves(tensor: Tensor) -> Iterator[Tensor]:
                 stack.extend(before)
             else:
                 yield way
+
+
+def _halves(tensor: Tensor) -> Iterator[Tensor]:
+    """The tensors that were made half precision on the way to one."""
+    if tensor.dtype in HALF:
+        yield from _first_halves(tensor)
+        return
+    for made in _computations(tensor):
+        for operand in made.operands if made.kind == "cast" else ():
+            if operand.dtype in HALF:
+                yield from _first_halves(operand)
 
 
 def _computations(tensor: Tensor) -> Iterator[Made]:

@@ -210,10 +210,15 @@ class HalfLosses:
                     if way.dtype in HALF and not self.is_member(way):
                         sources.setdefault(way.made, way)
         trained = any(made in self._trained for made in group)
-        return HalfLoss(tuple(events), tuple(sources.values()), self._policy(sources.values()), trained)
+        return HalfLoss(tuple(events), tuple(sources.values()), self._policy(events, sources.values()), trained)
 
-    def _policy(self, sources: Iterable[Tensor]) -> Policy | None:
-        """The policy of the nearest layer that one of them comes from."""
+    def _policy(self, events: Iterable[Computed], sources: Iterable[Tensor]) -> Policy | None:
+        """The policy of the layer that has cast them for its own `call`, or of the nearest one that they come from."""
+        if any(source.made.by == "autocast" for source in sources):
+            inside = next((event.inside for event in events if event.inside is not None), None)
+            info = info_of(self._world.machine, inside) if inside is not None else None
+            if info is not None and info.policy.name is not None:
+                return info.policy
         ahead, seen = [core(_whole(source)).made for source in sources], set[Made]()
         while ahead:
             made = ahead.pop(0)
@@ -280,7 +285,7 @@ def _roots(tensor: Tensor) -> Iterator[Tensor]:
             seen.add(made)
             if made.kind == "operation":
                 stack.extend(made.operands)
-            elif made.kind != "cast" or any(operand.dtype in HALF for operand in made.operands):
+            elif made.kind != "cast" or made.by == "autocast" or any(each.dtype in HALF for each in made.operands):
                 yield way
 
 

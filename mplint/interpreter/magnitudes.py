@@ -12,7 +12,7 @@ from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.values import Api, Array, Choice, Const, Made, Symbol, Tensor, Unknown, Value, alternatives
 from mplint.keras_api import carries, joins
 from mplint.keras_api.arithmetic import TIMES
-from mplint.keras_api.precision import in_float16
+from mplint.keras_api.precision import in_float16, in_half
 from mplint.keras_api.stability import SATURATING, Sensitivity, sensitivity
 
 if TYPE_CHECKING:
@@ -65,15 +65,15 @@ def numbers(value: Value) -> Iterator[float]:
             yield found
 
 
-def overflows(number: float) -> bool:
-    """Whether a finite number is infinite in float16."""
-    return math.isfinite(number) and math.isinf(in_float16(number))
+def overflows(number: float, dtype: str) -> bool:
+    """Whether a finite number is infinite in float16, or bfloat16."""
+    return math.isfinite(number) and math.isinf(in_half(number, dtype))
 
 
-def infinite(value: Value) -> float | None:
-    """A number that is infinite in float16, where a value is none that fits: which of several it is may be chosen."""
+def infinite(value: Value, dtype: str) -> float | None:
+    """A number that is infinite in a half dtype, where a value is none that fits: which it is may be chosen."""
     found = list(numbers(value))
-    return found[0] if found and all(map(overflows, found)) else None
+    return found[0] if found and all(overflows(number, dtype) for number in found) else None
 
 
 def is_lost(number: float) -> bool:
@@ -81,28 +81,29 @@ def is_lost(number: float) -> bool:
     return number != 0 and in_float16(number) == 0
 
 
-def too_large(value: Value, depth: int = 0) -> float | None:
-    """An element of a tensor that does not fit float16: a constant that it holds as it is, or times a mask."""
+def too_large(value: Value, dtype: str, depth: int = 0) -> float | None:
+    """An element of a tensor that does not fit a half dtype: a constant that it holds as it is, or times a mask."""
     if isinstance(value, Unknown):
-        return _in_symbol(value.symbol) if value.symbol is not None else None
+        return _in_symbol(value.symbol, dtype) if value.symbol is not None else None
     if depth > _FAR or not isinstance(value, Tensor):
-        return infinite(value) if depth else None
+        return infinite(value, dtype) if depth else None
     for way in alternatives(value):
-        found = _in_made(way.made, depth)
+        found = _in_made(way.made, dtype, depth)
         if found is not None:
             return found
     return None
 
 
-def _in_symbol(symbol: Symbol) -> float | None:
+def _in_symbol(symbol: Symbol, dtype: str) -> float | None:
     """The same of what is not known, but for the arithmetic that gave it."""
     kind, *parts = symbol.parts
     inner = [part for part in parts if isinstance(part, Symbol)]
     if kind == "Multiply":
-        constants = [number for part in parts if isinstance(part, Const) for number in numbers(part)]
-        return next(filter(overflows, constants), None) if all(map(_may_be_mask, inner)) else None
+        constants = (infinite(part, dtype) for part in parts if isinstance(part, Const))
+        found = next((number for number in constants if number is not None), None)
+        return found if all(map(_may_be_mask, inner)) else None
     if kind in ("Add", "Subtract", "Minus", "item"):
-        return next((found for part in inner if (found := _in_symbol(part)) is not None), None)
+        return next((found for part in inner if (found := _in_symbol(part, dtype)) is not None), None)
     return None
 
 
@@ -116,35 +117,35 @@ def _may_be_mask(symbol: Symbol) -> bool:
     return kind == "Subtract" and any(list(numbers(part)) == [1.0] for part in parts if isinstance(part, Const))
 
 
-def _in_made(made: Made, depth: int) -> float | None:
+def _in_made(made: Made, dtype: str, depth: int) -> float | None:
     given = dict(made.arguments)
     by = made.by
     if by in CLIPS or by in SATURATING:
         return None
     if by in TIMES:
         for factor, other in ((made.arguments), (made.arguments[::-1])) if len(made.arguments) == 2 else ():
-            constant = infinite(factor[1])
+            constant = infinite(factor[1], dtype)
             if constant is not None and is_mask(other[1]):
                 return constant
         return None
     if by in _LOWER | _UPPER:
         bounds = [number for value in given.values() for number in numbers(value)]
-        found = [number for value in given.values() if (number := too_large(value, depth + 1)) is not None]
-        return next((number for number in found if not _is_bounded(by, number, bounds)), None)
+        found = [number for value in given.values() if (number := too_large(value, dtype, depth + 1)) is not None]
+        return next((number for number in found if not _is_bounded(by, number, bounds, dtype)), None)
     if by in _HOLDS or by in _SUMS or made.kind == "cast":
         held = [value for name, value in given.items() if name in FILLED] or list(made.operands)
     elif by in _MOVES or passes_on(by):
         held = list(made.operands)
     else:
         return None
-    return next((number for value in held if (number := too_large(value, depth + 1)) is not None), None)
+    return next((number for value in held if (number := too_large(value, dtype, depth + 1)) is not None), None)
 
 
-def _is_bounded(by: str, number: float, bounds: list[float]) -> bool:
+def _is_bounded(by: str, number: float, bounds: list[float], dtype: str) -> bool:
     """Whether `maximum` or `minimum` keeps a number that is too large out of its result."""
     if by in _LOWER:
-        return number < 0 and any(not overflows(bound) or bound > 0 for bound in bounds)
-    return number > 0 and any(not overflows(bound) or bound < 0 for bound in bounds)
+        return number < 0 and any(not overflows(bound, dtype) or bound > 0 for bound in bounds)
+    return number > 0 and any(not overflows(bound, dtype) or bound < 0 for bound in bounds)
 
 
 def is_one(value: Value, depth: int = 0) -> bool:

@@ -97,8 +97,15 @@ def mismatches(world: World) -> tuple[Mismatch, ...]:
     return tuple(
         Mismatch(tuple(meetings), root(meetings[0].wide), policy)
         for meetings in groups.values()
-        if (policy := policy_of(world, [meetings[0].half])) is not None
+        if (policy := _policy(world, meetings[0])) is not None
     )
+
+
+def _policy(world: World, meeting: Meeting) -> Policy | None:
+    """The policy that makes the half operand so; of one that a layer casts for its own `call`, that layer's."""
+    layer = world.layer(meeting.event.inside) if meeting.event.inside is not None else None
+    found = policy_of(world, [meeting.half])
+    return found if found is not None or layer is None or layer.computes_in != meeting.half.dtype else layer.policy
 
 
 def _meetings(world: World) -> Iterator[Meeting]:

@@ -1,6 +1,6 @@
-"""What goes wrong in float16 with numbers that are right in float32: what overflows, and what vanishes.
+"""What goes wrong in half precision with numbers that are right in float32: what overflows, and what vanishes.
 
-Each speaks of operations on tensors that are known to be float16.
+Each speaks of operations on tensors that are known to be float16; of bfloat16 only where that goes wrong there, too.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from mplint.interpreter.magnitudes import (
 )
 from mplint.interpreter.trace import Computed, LayerMade
 from mplint.interpreter.values import (
+    HALF,
     NONE,
     Const,
     Instance,
@@ -46,7 +47,7 @@ from mplint.interpreter.values import (
 )
 from mplint.keras_api import Kind, kind
 from mplint.keras_api.arithmetic import ENDS, OVER, TIMES, UNDER
-from mplint.keras_api.precision import LIMITS, in_float16
+from mplint.keras_api.precision import LIMITS, in_float32, in_half
 from mplint.keras_api.stability import INVERSES, ROOTS, SATURATING, Sensitivity, sensitivity
 
 if TYPE_CHECKING:
@@ -76,14 +77,14 @@ _LAYER_EPSILONS: Final = {
 
 @dataclass(frozen=True)
 class Overflow:
-    """A number that is infinite in float16."""
+    """A number that is infinite in float16, or in bfloat16."""
 
     event: Computed
     arguments: tuple[str, ...]
     """The parameters that are given such a number, or what holds it."""
     number: float
     is_multiplied: bool
-    """Whether it is multiplied with a float16 mask: where that is 0 there is no number left."""
+    """Whether it is multiplied with a half mask: where that is 0 there is no number left."""
     is_bound: bool
     """Whether the operation holds tensors within bounds."""
     is_cast: bool
@@ -91,8 +92,13 @@ class Overflow:
 
     @property
     def at(self) -> Place:
-        """Where it meets float16."""
+        """Where it meets half precision."""
         return self.event.place
+
+    @property
+    def dtype(self) -> str:
+        """What it is infinite in."""
+        return _dtype(self.event)
 
 
 @dataclass(frozen=True)
@@ -100,20 +106,25 @@ class Underflow:
     """An epsilon that does not keep an operation from 0."""
 
     event: Computed
-    """Where the epsilon meets float16."""
+    """Where the epsilon meets half precision."""
     argument: str
     number: float
     guarded: Computed
     """The operation that it should guard."""
     way: tuple[Place, ...]
-    """The operations from where the epsilon meets float16 to that one."""
+    """The operations from where the epsilon meets half precision to that one."""
     is_lost: bool
     """Whether nothing is left of it; else it is too small to be divided by."""
 
     @property
     def at(self) -> Place:
-        """Where the epsilon meets float16."""
+        """Where the epsilon meets half precision."""
         return self.event.place
+
+    @property
+    def dtype(self) -> str:
+        """In which it does not do what it is for."""
+        return _dtype(self.event)
 
 
 @dataclass(frozen=True)
@@ -132,12 +143,12 @@ class Unstable:
 
 
 class Numerics:
-    """The float16 arithmetic of one finished world, but for losses that are to be computed in float32 as a whole."""
+    """The half-precision arithmetic of one finished world, without losses that are to be float32 as a whole."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._computations = world.once(Computations)
-        found = [event for event in self._computations.events if _meets_float16(event)]
+        found = [event for event in self._computations.events if _meets_half(event)]
         told = world.once(HalfLosses).told if found else frozenset[Made]()
         ends = _lambda_ends(world) if found else frozenset[Instance]()
         # one that is a model's end is to run in float32 as a whole
@@ -151,27 +162,29 @@ class Numerics:
     # -- overflow
 
     def overflows(self) -> Iterator[Overflow]:
-        """Numbers beyond 65504 where they meet float16."""
+        """Numbers beyond 65504 where they meet float16, and those beyond 3.39e38 where they meet bfloat16."""
         for event in self._events:
-            if event.by in ENDS or event.result is None or event.result.dtype != "float16":
+            dtype = _dtype(event)
+            if event.by in ENDS or dtype not in HALF:
                 continue
             given = [(name, value) for name, value in event.arguments if name in FILLED]
             found = {
                 name: number
                 for name, value in given
-                if (number := infinite(value)) is not None and not self._is_chosen(event, name, overflows)
+                if (number := infinite(value, dtype)) is not None
+                and not self._is_chosen(event, name, lambda other, dtype=dtype: overflows(other, dtype))
             }
             held = {} if found else {name: number for name, value in given if (number := self._held(event, value))}
             for number in list((found or held).values())[:1]:
-                times = event.by in TIMES and any(_is_mask16(other) for _, other in event.arguments)
+                times = event.by in TIMES and any(_is_half_mask(other) for _, other in event.arguments)
                 yield Overflow(event, tuple(found or held), number, times, event.by in _BOUNDS, not found)
 
     def _held(self, event: Computed, value: Value) -> float | None:
-        """A number that a float32 tensor holds which becomes float16 here, or what is not known but for its making."""
+        """A number that a float32 tensor holds which becomes half here, or what is not known but for its making."""
         is_cast = event.result is not None and event.result.made.kind == "cast"
         if isinstance(value, Tensor):
-            return too_large(value, 1) if is_cast and value.dtype in ("float32", "float64") else None
-        return too_large(value) if event.by in _SUMS else None
+            return too_large(value, _dtype(event), 1) if is_cast and value.dtype in ("float32", "float64") else None
+        return too_large(value, _dtype(event)) if event.by in _SUMS else None
 
     def _is_chosen(self, event: Computed, name: str, is_wrong: Callable[[float], bool]) -> bool:
         """Whether the same operation may take another number than the wrong one, as what is not known here decides.
@@ -190,16 +203,22 @@ class Numerics:
     def underflows(self) -> Iterator[Underflow]:
         """Epsilons that are nothing in float16, or too small to be divided by."""
         for event in self._events:
+            dtype = _dtype(event)
+            is_float16 = dtype == "float16"
             default = _DEFAULT_EPSILONS.get(event.by)
             if default is not None:
+                if not is_float16:
+                    continue
                 given = dict(event.arguments).get("epsilon")
                 known = [default] if given is None else list(numbers(given))
                 if known and is_lost(known[0]) and not is_weight(event.arguments[0][1]):
                     yield Underflow(event, "epsilon", known[0], event, (), True)
                 continue
             for name, number in self._epsilons(event):
-                lost = _is_nothing(number)
-                if (not lost and number >= _LEAST_DIVISOR) or self._is_chosen(event, name, _is_nothing):
+                lost = _is_nothing(number, dtype)
+                if not lost and (number >= _LEAST_DIVISOR or not is_float16):
+                    continue
+                if self._is_chosen(event, name, lambda other, dtype=dtype: _is_nothing(other, dtype)):
                     continue
                 for guarded, divided, way in self._guarded(event, number):
                     if lost and divided is not None and self._is_never_zero(event):
@@ -216,7 +235,7 @@ class Numerics:
     def _epsilons(self, event: Computed) -> Iterator[tuple[str, float]]:
         """The small numbers that keep what an operation gives away from 0, or from 1."""
         result = event.result
-        if result is None or result.dtype != "float16":
+        if result is None or result.dtype not in HALF:
             return
         for name, value in event.arguments:
             known = list(numbers(value))
@@ -225,7 +244,7 @@ class Numerics:
             above, number, least = name in _UPPER_BOUNDS, max(known), min(known)  # which of several may be chosen
             if 0 < number < 0.01 and (event.by in _SUMS or (event.by in _LOWER and not above)):
                 yield name, number
-            elif least < 1 and in_float16(least) == 1:
+            elif in_float32(least) != 1 and in_half(least, result.dtype) == 1:
                 minuend = event.by in _DIFFERENCES and name in ("left", "x", "x1")
                 if minuend or (event.by in CLIPS and above):
                     yield name, least
@@ -378,13 +397,18 @@ def _lambda_ends(world: World) -> frozenset[Instance]:
     return frozenset(layer.instance for layer in layers if layer is not None and layer.base == "keras.layers.Lambda")
 
 
-def _meets_float16(event: Computed) -> bool:
-    dtypes = {operand.dtype for operand in event.result.made.operands} if event.result is not None else set()
-    return event.result is not None and (event.result.dtype == "float16" or "float16" in dtypes)
+def _meets_half(event: Computed) -> bool:
+    if event.result is None:
+        return False
+    return event.result.dtype in HALF or any(operand.dtype in HALF for operand in event.result.made.operands)
 
 
-def _is_mask16(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype == "float16" and is_mask(value) and not is_one(value)
+def _dtype(event: Computed) -> str:
+    return (event.result.dtype if event.result is not None else None) or ""
+
+
+def _is_half_mask(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype in HALF and is_mask(value) and not is_one(value)
 
 
 def _divided(user: Computed, name: str) -> Value | None:
@@ -402,9 +426,11 @@ def _overflows(divided: Value, epsilon: float) -> bool:
     return bool(known) and abs(known[0]) / epsilon > LIMITS["float16"].max
 
 
-def _is_nothing(epsilon: float) -> bool:
-    """Whether nothing is left of an epsilon in float16, or of what is 1 but for one."""
-    return is_lost(epsilon) or (epsilon != 1 and in_float16(epsilon) == 1)
+def _is_nothing(epsilon: float, dtype: str) -> bool:
+    """Whether nothing is left of an epsilon in a half dtype, or of what is 1 but for one."""
+    if dtype == "float16" and is_lost(epsilon):
+        return True
+    return in_float32(epsilon) != 1 and in_half(epsilon, dtype) == 1
 
 
 def _is_logarithm(user: Computed) -> bool:

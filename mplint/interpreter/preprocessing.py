@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import frexp
 from typing import Final
 
 from mplint import keras_api
+from mplint.interpreter.scalars import is_power_of_two
 from mplint.interpreter.trace import LayerCalled
-from mplint.interpreter.values import HALF, Api, Const, Tensor, Value, alternatives
+from mplint.interpreter.values import HALF, Api, Const, Tensor, alternatives
 from mplint.interpreter.world import Layer, World
 
 _RESCALING: Final = "keras.layers.Rescaling"
@@ -35,11 +35,6 @@ def _is_exact(layer: Layer) -> bool:
     """Whether all that a Rescaling does is to multiply with a power of two."""
     moved = layer.argument("offset") not in (None, Const(0), Const(0.0))
     return layer.base == _RESCALING and not moved and is_power_of_two(layer.argument("scale"))
-
-
-def is_power_of_two(value: Value | None) -> bool:
-    """Whether products with a number are exact in every floating dtype."""
-    return isinstance(value, Const) and isinstance(value.value, (int, float)) and abs(frexp(value.value)[0]) == 0.5
 
 
 def is_data(tensors: Iterable[Tensor]) -> bool:

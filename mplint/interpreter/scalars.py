@@ -51,6 +51,11 @@ def _plain(value: object) -> float | None:
         return math.copysign(math.inf, held)
 
 
+def is_power_of_two(value: Value | None) -> bool:
+    """Whether products with a number are exact in every floating dtype."""
+    return isinstance(value, Const) and isinstance(value.value, (int, float)) and abs(math.frexp(value.value)[0]) == 0.5
+
+
 def operator(name: str, left: Value, right: Value) -> float | None:
     """The number that `left <name> right` is, of arrays of one dtype and numbers."""
     dtypes = {value.dtype for value in (left, right) if isinstance(value, Array)}

@@ -612,8 +612,8 @@ class Array(Value):
     """A NumPy array, or with `scalar` a NumPy scalar (None: either); its dtype where known.
 
     `number` is the value of a scalar, and that of all elements of an array that is filled with one; `rounded` is the
-    call that made half precision of it, and `computed` an operation that it went through in that. `of` is the
-    tensor whose numbers it holds, where a loss scale may be in them.
+    call that made half precision of it, and `computed` an operation that it went through in that; `exact` says that
+    nothing was lost so far. `of` is the tensor whose numbers it holds, where a loss scale may be in them.
     """
 
     dtype: str | None = None
@@ -621,6 +621,7 @@ class Array(Value):
     number: float | None = None
     rounded: Place | None = None
     computed: Place | None = None
+    exact: bool = False
     of: Tensor | None = None
 
 

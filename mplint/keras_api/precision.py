@@ -43,6 +43,31 @@ def in_float16(number: float) -> float:
     return found
 
 
+def in_float32(number: float) -> float:
+    """What a number becomes in float32."""
+    try:
+        found: float = struct.unpack("<f", struct.pack("<f", number))[0]
+    except (OverflowError, struct.error):
+        return math.copysign(math.inf, number)
+    return found
+
+
+def in_bfloat16(number: float) -> float:
+    """What a number becomes in bfloat16: the nearest that it holds, of two the even one."""
+    try:
+        bits: int = struct.unpack("<I", struct.pack("<f", number))[0]
+    except (OverflowError, struct.error):
+        return math.copysign(math.inf, number)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    found: float = struct.unpack("<f", struct.pack("<I", rounded))[0]
+    return found
+
+
+def in_half(number: float, dtype: str) -> float:
+    """What a finite number becomes in float16 or bfloat16."""
+    return in_float16(number) if dtype == "float16" else in_bfloat16(number)
+
+
 def shown_number(number: float) -> str:
     """A number as people write it: `-1e9`."""
     digits, exponent, power = f"{number:.8g}".partition("e")

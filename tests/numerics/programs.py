@@ -49,6 +49,17 @@ CASES = (
         ("3",),
         "pointer(*(_np.ones((1, 2, 4), 'float32') for _ in range(2)), _np.zeros((1, 2), bool))",
     ),
+    Case(
+        "MP501/bad/lowest-float32-in-bfloat16",
+        _BOTH,
+        "model([_np.zeros((1, 5, 4), 'float32'), _np.eye(5, 4, dtype='int32')[None]])",
+    ),
+    Case(
+        "MP501/bad/chosen-by-what-is-no-number",
+        _BOTH,
+        "model([_np.zeros((1, 5, 4), 'float32'), _np.zeros((1, 5, 4), bool)])",
+    ),
+    Case("MP502/bad/one-minus-epsilon-in-bfloat16", _BOTH, _LARGE),
     Case("MP502/bad/log-of-a-default-argument", _BOTH, _LARGE),
     Case("MP502/bad/divided-by-a-norm", _BOTH, _ZEROS.format("4")),
     Case("MP502/bad/normalize-by-default", ("3",), "model([_np.zeros((2, 4), 'float32')] * 2)"),

@@ -30,8 +30,8 @@ def _wrong(case: Case, generation: str, process: Keras) -> Iterator[str]:
     before = case.source((folder / "program" / "train.py").read_text())
     fixed = next(path for name in (f"fixed-{generation}", "fixed") if (path := folder / name / "train.py").exists())
     after = case.source(fixed.read_text())
-    for policy in ("mixed_float16", "float32"):
-        found = [process.train(text.replace("mixed_float16", policy)) for text in (before, after)]
+    for policy in ("half", "float32"):
+        found = [process.train(text, policy) for text in (before, after)]
         for one in found:
             if one.error is not None:
                 yield f"{case.slug} {generation} {policy}: {one.error}"
@@ -39,10 +39,10 @@ def _wrong(case: Case, generation: str, process: Keras) -> Iterator[str]:
         history = [one.history for one in found]
         if policy == "float32" and (history[0] != history[1] or not all(map(math.isfinite, history[0]))):
             yield f"{case.slug} {generation}: not the same in float32: {history}"
-        if policy != "float32" and not _is_shown(case, history[0]):
-            yield f"{case.slug} {generation}: nothing wrong is seen in float16: {history[0]}"
-        if policy != "float32" and (_is_shown(case, history[1]) or not all(map(math.isfinite, history[1]))):
-            yield f"{case.slug} {generation}: the rewritten one is wrong in float16: {history[1]}"
+        if policy == "half" and not _is_shown(case, history[0]):
+            yield f"{case.slug} {generation}: nothing wrong is seen in half precision: {history[0]}"
+        if policy == "half" and (_is_shown(case, history[1]) or not all(map(math.isfinite, history[1]))):
+            yield f"{case.slug} {generation}: the rewritten one is wrong in half precision: {history[1]}"
 
 
 @pytest.mark.verify
