@@ -220,6 +220,23 @@ class GradientTaken:
 
 
 @immutable()
+class FunctionDifferentiated:
+    """`jax.grad`, called at `at`, gave the gradient function that the call at `place` took the gradient `made` with.
+
+    `function` is what was differentiated; `has_aux` says that only the first of what it gives is the loss, `with_value`
+    that what it gives is given, too.
+    """
+
+    place: Place
+    context: Context
+    made: Scaling
+    function: Value
+    at: Place
+    has_aux: bool
+    with_value: bool
+
+
+@immutable()
 class GradientsApplied:
     """Gradients were given to an optimizer of the library, for `variables`; `whole` says that all of them are known."""
 
@@ -398,6 +415,7 @@ Event = (
     | OptimizerWrapped
     | OptimizerUsed
     | GradientTaken
+    | FunctionDifferentiated
     | GradientsApplied
     | Reported
     | Computed

@@ -231,8 +231,10 @@ def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, pla
         case "apply" | "stateless_apply":  # which is given the optimizer's own variables first
             at = int(name == "stateless_apply")
             given = arguments.get("grads", at) or UNKNOWN
-            _apply(m, optimizer, given, arguments.get("trainable_variables", at + 1) or NONE, place)
-            return NONE if name == "apply" else UNKNOWN
+            changed = arguments.get("trainable_variables", at + 1) or NONE
+            _apply(m, optimizer, given, changed, place)
+            own = arguments.get("optimizer_variables", 0) or UNKNOWN
+            return NONE if name == "apply" else Tuple((changed, own))
         case "minimize":
             return _minimize(m, optimizer, arguments, place)
         case _:
