@@ -111,9 +111,9 @@ where `compile` has made the optimizer, which is a plain one without the policy,
 are used for more, stand under `isinstance(optimizer, LossScaleOptimizer)`. A function that takes the gradient and does
 not know the optimizer gets it as one more parameter, where all its calls are known: that is unsafe, since others may
 call it. A function that JAX differentiates gets the variables of the optimizer as one more parameter, scales its loss
-in a `StatelessScope` of them, and gives the plain loss beside the scaled one, so that the step has it as before; that is
-unsafe, too. Under `mixed_float16` the program learns as it should. Under float32 nothing changes where `compile` decides
-whether the loss is scaled; a loop whose optimizer scales in any case is mended there, too.
+in a `StatelessScope` of them, and gives the plain loss beside the scaled one, so that the step has it as before; that
+is unsafe, too. Under `mixed_float16` the program learns as it should. Under float32 nothing changes where `compile`
+decides whether the loss is scaled; a loop whose optimizer scales in any case is mended there, too.
 
 References
 ----------

@@ -199,6 +199,9 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     computed = jax_functions.call(m, callee.path, arguments, place) if callee.path.startswith("jax.") else None
     if computed is not None:
         return computed
+    optimizer = optimizers.made_elsewhere(m, callee, arguments, place)
+    if optimizer is not None:
+        return optimizer
     if is_foreign_wrapper(callee.path):
         return optimizers.wrapped_elsewhere(m, callee, arguments, place)
     if callee.path.endswith(".get") and len(arguments.args) == 2 and candidates.is_plain(arguments.args[0]):
