@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mplint.interpreter.values import Array, Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
-from mplint.keras_api.arithmetic import CLIPS, CONSTANT, ENDS, OVER, READ, TIMES, UNDER, ZEROS
+from mplint.keras_api.arithmetic import CHOOSES, CLIPS, CONSTANT, ENDS, OVER, READ, TIMES, UNDER, ZEROS
 
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
 _NEAR: Final = 24
@@ -165,6 +165,8 @@ class Courses:
                 return self._content(made)
             case "operation" if made.by in TIMES or made.by in OVER or made.by in UNDER:
                 return self._product(made)
+            case "operation" if made.by in CHOOSES:
+                return self._joined(made)
             case "operation" | "cast":
                 return self._combined(made)
             case "joined":

@@ -211,12 +211,16 @@ class OptimizerUsed:
 
 @immutable()
 class GradientTaken:
-    """The gradient of what `made` has as operands was taken with respect to `sources`."""
+    """The gradient of what `made` has as operands was taken with respect to `sources`.
+
+    `several` says whether these are a sequence, and the gradient is one; None where that is not known.
+    """
 
     place: Place
     context: Context
     made: Scaling
     sources: tuple[Tensor, ...]
+    several: bool | None
 
 
 @immutable()

@@ -97,7 +97,8 @@ def gradient(
     losses = tuple(structures.flatten(m, target))
     unknown = tuple(part for part in m.parts(target) if isinstance(part, Unknown))
     made = Scaling("gradient", place, m.context, by=by, operands=losses, others=unknown, tapes=taken_by)
-    m.record(GradientTaken(place, m.context, made, tuple(structures.flatten(m, sources))))
+    several = True if isinstance(sources, (List, Tuple)) else False if isinstance(sources, Tensor) else None
+    m.record(GradientTaken(place, m.context, made, tuple(structures.flatten(m, sources)), several))
 
     def of(tensor: Tensor) -> Tensor:
         return Tensor(tensor.dtype, made, False)
