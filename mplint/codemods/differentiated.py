@@ -24,8 +24,9 @@ from mplint.source.walk import walk
 
 _SCOPE: Final = "keras.StatelessScope"
 """In which an optimizer's variables have the values that the step was given, and not those that they were made with."""
+_APPLY: Final = "stateless_apply"
 _STATE: Final = "optimizer_variables"
-"""What `stateless_apply` calls these values."""
+"""What it calls these values."""
 
 
 def scope(world: World, source: SourceFile, optimizer: str, state: str) -> str | None:
@@ -40,7 +41,13 @@ def state_at(source: SourceFile, applied: cst.Call, at: cst.CSTNode) -> str | No
     That stands in front of it in the same function.
     """
     given, here = calls.argument_at(applied, _STATE, 0), variables.function_of(source, applied)
-    if given is None or given.star or not variables.is_plain(given.value) or not statements.is_in(source, at, here):
+    if (
+        dotted(applied.func).rpartition(".")[2] != _APPLY
+        or given is None
+        or given.star
+        or not variables.is_plain(given.value)
+        or not statements.is_in(source, at, here)
+    ):
         return None
     root, text, start = variables.root(given.value), layout.code(source, given.value), source.span(at).start
     end = source.span(statements.simple(source, applied) or applied).start  # which binds it anew

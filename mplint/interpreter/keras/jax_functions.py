@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from mplint import keras_api
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import structures, tensors, variables, weights
-from mplint.interpreter.values import Const, Made, Place, Tensor, Unknown, Value
+from mplint.interpreter.values import Array, Const, Made, Place, Tensor, Unknown, Value
 from mplint.keras_api import Kind
 from mplint.keras_api.arithmetic import OVER
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _MODULES: Final = ("jax.numpy.", "jax.nn.", "jax.lax.")
 _OTHERWISE: Final = {"jax.lax.stop_gradient": "keras.ops.stop_gradient", "jax.lax.select": "keras.ops.where"}
 """Functions that Keras has under another name."""
+_OF_NUMBERS: Final = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
+"""Functions that make an array of a number."""
 
 
 def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value | None:
@@ -24,6 +26,9 @@ def call(m: Machine, path: str, arguments: Arguments, place: Place) -> Value | N
 
     Keras has its functions by the same names.
     """
+    dtype = keras_api.dtype_name(path)
+    if dtype is not None or path in _OF_NUMBERS:
+        return Array(dtype, True) if isinstance(arguments.get("object", 0), Const) else None
     name = _OTHERWISE.get(path) or f"keras.ops.{path.rpartition('.')[2]}"
     if not path.startswith(_MODULES) or keras_api.kind(name) not in (Kind.FUNCTION, Kind.ACTIVATION):
         return None
