@@ -13,7 +13,7 @@ Keras 3's LossScaleOptimizer divides every gradient by the scale, 32768 at first
 multiplied with it. Measured on a classifier that learns to 92 %: with SGD the weights move 0.00007 times as far as
 they should and it stays at 9 %, with Adam it learns half as fast. Keras says nothing. In Keras 2 nothing is divided;
 there only what loss scaling is for is missing: gradients below 6e-8 are 0 in float16. Measured with a loss of the size
-of 1e-6: no weight moves at all.
+of 1e-6: no weight moves at all. A stateless loop of JAX is like the first: weights move 0.0006 times as far with SGD.
 
 Example
 -------
@@ -110,8 +110,10 @@ where `compile` has made the optimizer, which is a plain one without the policy,
 `optimizer.minimize(loss, variables, tape=tape)`, which does all of this where it is needed, or, where the gradients
 are used for more, stand under `isinstance(optimizer, LossScaleOptimizer)`. A function that takes the gradient and does
 not know the optimizer gets it as one more parameter, where all its calls are known: that is unsafe, since others may
-call it. Under `mixed_float16` the program learns as it should. Under float32 nothing changes where `compile` decides
-whether the loss is scaled; a loop whose optimizer scales in any case is mended there, too.
+call it. A function that JAX differentiates gets the variables of the optimizer as one more parameter, scales its loss
+in a `StatelessScope` of them, and gives the plain loss beside the scaled one, so that the step has it as before; that
+is unsafe, too. Under `mixed_float16` the program learns as it should. Under float32 nothing changes where `compile`
+decides whether the loss is scaled; a loop whose optimizer scales in any case is mended there, too.
 
 References
 ----------

@@ -92,7 +92,8 @@ How the fix changes the program
 Keras 2: the statement that unscales moves in front of the operation; where it cannot be moved, the gradients are
 unscaled inside the operation, and no more later. Keras 3: the threshold is multiplied with `scale_loss(1.0)`, which is
 the present scale (the attribute `dynamic_scale` does not exist before the optimizer is built), and what is shown is
-divided by it. A plain optimizer has a scale of 1, so that under a float32 policy all numbers stay what they are.
+divided by it. In a stateless loop of JAX the scale is taken from the variables that the step was given, in a
+`StatelessScope`. A plain optimizer has a scale of 1, so that under a float32 policy all numbers stay what they are.
 
 References
 ----------

@@ -103,7 +103,8 @@ def train_step(x, y):
 How the fix changes the program
 -------------------------------
 The scaled loss gets a name of its own, `scaled_loss`, of which the gradients are taken; all that reads the old name is
-told the plain loss. Where the plain loss has a name already, that is shown. What is trained does not change.
+told the plain loss. Where the plain loss has a name already, that is shown. A function that JAX differentiates gives
+the plain loss beside the scaled one, which is unsafe, since others may call it. What is trained does not change.
 
 References
 ----------
@@ -124,7 +125,7 @@ class ScaledLossReported(Rule):
     code = "MP206"
     name = "scaled-loss-reported"
     severity = Severity.WARNING
-    fixes = (Applicability.SAFE,)
+    fixes = (Applicability.SAFE, Applicability.UNSAFE)
 
     def check(self, world: World) -> Iterator[Fault]:
         """Losses that are shown with the scale in them."""

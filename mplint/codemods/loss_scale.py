@@ -10,7 +10,7 @@ from mplint.findings import Edit
 from mplint.interpreter.code import dotted
 from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
-from mplint.keras_api import copy_of
+from mplint.keras_api import canonical, copy_of, kind
 from mplint.keras_api.optimizers import LOSS_SCALE
 from mplint.source.file import SourceFile
 
@@ -33,7 +33,7 @@ def wrapper(world: World, source: SourceFile, beside: cst.BaseExpression | None)
     Of the copy of Keras that the optimizer `beside` comes from; None of it: of the one that the file uses.
     """
     spelled = names.spelled(world, source, beside) if beside is not None else None
-    copy = copy_of(spelled) if spelled is not None else None
+    copy = copy_of(spelled) if spelled is not None and kind(canonical(spelled)) is not None else None
     start = dotted(beside).partition(".")[0] if beside is not None else ""
     module = "mixed_precision" if world.generation == "2" else "optimizers"
     short = LOSS_SCALE.rpartition(".")[2]

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import libcst as cst
 
 from mplint.codemods import receivers, scaled_gradients, variables
+from mplint.codemods.differentiated import Differentiated
 from mplint.codemods.handing_on import hand_on
 from mplint.codemods.rewrite import Evidence
 from mplint.codemods.tapes import Taken
 from mplint.findings import Applicability, Edit
 from mplint.interpreter.frames import Context
 from mplint.interpreter.keras import optimizers
+from mplint.interpreter.keras.tapes import BY_FUNCTION
 from mplint.interpreter.loops import Loops, Step
 from mplint.interpreter.trace import GradientTaken
 from mplint.interpreter.values import Place
@@ -30,8 +32,19 @@ class Scaled:
     """Where the same gradient is taken for another purpose."""
 
 
+def scaled(evidence: Evidence, world: World, step: Step, wrapped: Container[Place]) -> Scaled | None:
+    """The loss of a step, scaled; `wrapped` are the optimizers that will be LossScaleOptimizers."""
+    if step.gradient.by == BY_FUNCTION:
+        function = Differentiated.of(evidence, world, step)
+        edits = function.scaled() if function is not None else None
+        # who else calls the function, or what gives its gradient, must know what it takes and gives now
+        return Scaled(tuple(edits), Applicability.UNSAFE, None) if edits is not None else None
+    loss = _Loss.of(evidence, world, step)
+    return loss.scaled(wrapped) if loss is not None else None
+
+
 @dataclass(frozen=True)
-class Loss:
+class _Loss:
     """The loss of a step of one world, and all steps whose gradient is taken at the same place."""
 
     evidence: Evidence
@@ -42,7 +55,7 @@ class Loss:
     alike: Sequence[tuple[World, Step]]
 
     @classmethod
-    def of(cls, evidence: Evidence, world: World, step: Step) -> Loss | None:
+    def of(cls, evidence: Evidence, world: World, step: Step) -> _Loss | None:
         """The loss of `step`; None where its gradient is not taken as it can be written anew."""
         taken, place = Taken.of(step.gradient), step.gradient.place
         if taken is None or place is None:

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 import libcst as cst
 
 from mplint.codemods import layout, statements
+from mplint.codemods.differentiated import Differentiated
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
+from mplint.interpreter.keras.tapes import BY_FUNCTION
 from mplint.interpreter.loops import Loops, Use
 from mplint.interpreter.trace import GradientTaken
+from mplint.interpreter.values import Place
 from mplint.interpreter.world import World
 from mplint.source.file import SourceFile
 from mplint.source.walk import names_in, walk
@@ -27,6 +30,9 @@ class ShowUnscaled(Rewrite):
         """By a name of its own for the scaled loss, or by the name that the plain one has already."""
         factor = next((factor for factor in reversed(self.use.course.factors) if factor.power > 0), None)
         at = factor.place if factor is not None else None
+        differentiated = self._differentiated(evidence, at) if at is not None else None
+        if differentiated is not None:
+            return differentiated
         source = self.use.at.source
         if at is None or at.source is not source or not isinstance(at.node, cst.Call) or len(at.node.args) != 1:
             return None
@@ -40,6 +46,20 @@ class ShowUnscaled(Rewrite):
         if not edits:
             return None
         return Fix("show the loss without the scale", Applicability.SAFE, tuple(edits))
+
+    def _differentiated(self, evidence: Evidence, at: Place) -> Fix | None:
+        """The plain loss beside the scaled one, where JAX differentiates the function that scales it."""
+        for step in self.world.once(Loops).steps:
+            function = Differentiated.of(evidence, self.world, step) if step.gradient.by == BY_FUNCTION else None
+            if function is None or not isinstance(at.node, cst.Call):
+                continue
+            if function.source is at.source and statements.is_in(at.source, at.node, function.function):
+                edits = function.shown(at.node)
+                # who else calls the function must know what it gives now
+                return (
+                    Fix("give the loss without the scale, too", Applicability.UNSAFE, tuple(edits)) if edits else None
+                )
+        return None
 
     def _taken(self) -> list[cst.CSTNode]:
         """The calls that take gradients, in this file."""

@@ -229,7 +229,9 @@ class ScaleInner(Rewrite):
         if optimizer is None or sources is None or not self._is_scaling(evidence):
             return None
         scaled = into_tape(taken, optimizer, generation, None)
-        several = isinstance(sources.value, (cst.List, cst.Tuple))
+        several = isinstance(sources.value, (cst.List, cst.Tuple)) or self.world.once(Loops).is_of_several(place)
+        if several is None:
+            return None
         unscaled = _unscaled(taken, optimizer, several) if generation == "2" else _divided(taken, optimizer, several)
         if scaled is None:
             return None

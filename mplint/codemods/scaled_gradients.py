@@ -27,9 +27,11 @@ def written(
     if world.generation == "3":
         scaled, scaled_limits = into_tape(taken, optimizer, "3", None), _limits(alike)
         return [*scaled, *scaled_limits] if scaled is not None and scaled_limits is not None else None
+    place = step.gradient.place
+    single = place is not None and world.once(Loops).is_of_several(place) is False
     if is_scaling:
-        return _pair(taken, optimizer, None)
-    return _minimized(taken, optimizer, step) or _guarded(world, taken, optimizer)
+        return _pair(taken, optimizer, None, single=single)
+    return _minimized(taken, optimizer, step) or _guarded(world, taken, optimizer, single=single)
 
 
 def into_tape(taken: Taken, optimizer: str, generation: str, guard: str | None) -> list[Edit] | None:
@@ -91,12 +93,12 @@ def _unscaled_norm(source: SourceFile, call: cst.Call, optimizer: str) -> Edit |
     return None
 
 
-def _pair(taken: Taken, optimizer: str, guard: str | None) -> list[Edit] | None:
+def _pair(taken: Taken, optimizer: str, guard: str | None, *, single: bool) -> list[Edit] | None:
     """Keras 2: the loss scaled inside the tape, the gradients unscaled behind it."""
     sources = calls.argument_at(taken.call, "sources", 1)
     if sources is None or not _is_flat(sources.value):
         return None
-    scaled, unscaled = into_tape(taken, optimizer, "2", guard), _unscaled(taken, optimizer, guard)
+    scaled, unscaled = into_tape(taken, optimizer, "2", guard), _unscaled(taken, optimizer, guard, single=single)
     return [*scaled, *unscaled] if scaled is not None and unscaled is not None else None
 
 
@@ -111,25 +113,27 @@ def _is_flat(sources: cst.BaseExpression) -> bool:
     )
 
 
-def _unscaled(taken: Taken, optimizer: str, guard: str | None) -> list[Edit] | None:
+def _unscaled(taken: Taken, optimizer: str, guard: str | None, *, single: bool) -> list[Edit] | None:
     source, call = taken.source, taken.call
     method, statement = f"{optimizer}.{UNSCALE_METHOD}", statements.around(source, call)
     target = statements.target(statement)
     if statement is not None and statements.value(statement) is call and target and variables.is_plain(target):
         name = layout.code(source, target)
-        unscaled = f"{name} = {method}({name})"
+        unscaled = f"{name} = {method}([{name}])[0]" if single else f"{name} = {method}({name})"
         lines = [unscaled] if guard is None else [f"if {guard}:", f"{taken.unit}{unscaled}"]
         return [statements.behind(source, statement, *lines)]
-    return enclosed(source, call, f"{method}(", ")") if guard is None else None
+    if guard is not None:
+        return None
+    return enclosed(source, call, f"{method}([", "])[0]") if single else enclosed(source, call, f"{method}(", ")")
 
 
-def _guarded(world: World, taken: Taken, optimizer: str) -> list[Edit] | None:
+def _guarded(world: World, taken: Taken, optimizer: str, *, single: bool) -> list[Edit] | None:
     """The same, where the optimizer is a LossScaleOptimizer."""
     written = wrapper(world, taken.source, None)
     if written is None:
         return None
     name, imported = written
-    pair = _pair(taken, optimizer, f"isinstance({optimizer}, {name})")
+    pair = _pair(taken, optimizer, f"isinstance({optimizer}, {name})", single=single)
     return [*imported, *pair] if pair is not None else None
 
 

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from mplint.codemods import losses
 from mplint.codemods.loss_scale import wrapped
-from mplint.codemods.losses import Loss
 from mplint.codemods.rewrite import Evidence, Rewrite, only_shown
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.keras import optimizers
@@ -43,8 +43,7 @@ class ScaleLoss(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """Inside the tape; in Keras 2 the gradients are unscaled behind it."""
-        loss = Loss.of(evidence, self.world, self.step)
-        scaled = loss.scaled(frozenset()) if loss is not None else None
+        scaled = losses.scaled(evidence, self.world, self.step, frozenset())
         if scaled is None:
             return None
         what = "Scale the loss"
@@ -74,8 +73,7 @@ class AddLossScaling(Rewrite):
         for world, step in steps:
             if step.is_minimize or _is_scaled_once_wrapped(world, step):
                 continue
-            loss = Loss.of(evidence, world, step)
-            scaled = loss.scaled(made.keys()) if loss is not None else None
+            scaled = losses.scaled(evidence, world, step, made.keys())
             if scaled is None:
                 return None
             edits += scaled.edits

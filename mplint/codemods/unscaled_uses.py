@@ -8,12 +8,13 @@ from typing import Final
 
 import libcst as cst
 
-from mplint.codemods import conditions, layout, receivers, statements
+from mplint.codemods import conditions, differentiated, layout, receivers, statements
 from mplint.codemods.clipping import NORM_GIVEN, limits, times_scale
 from mplint.codemods.expressions import as_operand, enclosed, reduced
 from mplint.codemods.moving import moved_in_front
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
+from mplint.interpreter.keras.tapes import BY_FUNCTION
 from mplint.interpreter.loops import Loops, Use
 from mplint.interpreter.values import Instance, Made
 from mplint.interpreter.world import World
@@ -45,18 +46,30 @@ class UseUnscaled(Rewrite):
             return None
         if self.world.generation == "2":
             return self._unscaled_before(optimizer, by)
-        scale = f"{by}.scale_loss(1.0)"
-        if self.use.what in CLIPS:
-            edits, what = self._times(scale), "multiply the threshold with the scale"
-        else:
-            edits, what = self._divided(scale), "divide by the scale"
-        return Fix(what, Applicability.SAFE, tuple(edits)) if edits else None
+        if self.use.course.gradient is not None and self.use.course.gradient.by == BY_FUNCTION:
+            return self._by_state()
+        return self._by(f"{by}.scale_loss(1.0)")
 
     @property
     def _source(self) -> SourceFile:
         return self.use.at.source
 
     # -- Keras 3
+
+    def _by(self, scale: str, *before: Edit) -> Fix | None:
+        if self.use.what in CLIPS:
+            edits, what = self._times(scale), "multiply the threshold with the scale"
+        else:
+            edits, what = self._divided(scale), "divide by the scale"
+        return Fix(what, Applicability.SAFE, (*before, *edits)) if edits else None
+
+    def _by_state(self) -> Fix | None:
+        """In a stateless loop the scale is among the variables that the step is given."""
+        steps = self.world.once(Loops).steps
+        step = next((step for step in steps if step.gradient is self.use.course.gradient), None)
+        at = self._definition() or self.use.at.node
+        found = differentiated.scale_of_now(self.world, step, at) if step is not None else None
+        return self._by(*found) if found is not None else None
 
     def _times(self, scale: str) -> list[Edit]:
         call = self.use.at.node

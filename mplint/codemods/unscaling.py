@@ -74,7 +74,9 @@ class Unscale(Rewrite):
             loops = world.once(Loops)
             wrong = {id(step.event) for step in loops.left_scaled()}
             for event in world.trace.events:
-                if isinstance(event, GradientsApplied) and event.place is place and id(event) not in wrong:
+                if not isinstance(event, GradientsApplied) or event.place is not place or id(event) in wrong:
+                    continue
+                if event.gradients or not event.whole:  # else none are given there
                     return False
         return True
 

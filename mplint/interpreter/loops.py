@@ -156,6 +156,11 @@ class Loops:
                 if way.made.layer is not None:
                     yield way.made.layer
 
+    def is_of_several(self, place: Place) -> bool | None:
+        """Whether the gradients that are taken at `place` are always a sequence, or never; None where that differs."""
+        found = {event.several for event in self._events if isinstance(event, GradientTaken) and event.place is place}
+        return found.pop() if len(found) == 1 else None
+
     @cached_property
     def _sources(self) -> dict[Scaling, tuple[Tensor, ...]]:
         return {event.made: event.sources for event in self._events if isinstance(event, GradientTaken)}

@@ -23,7 +23,7 @@ from mplint.interpreter.classes import (
 from mplint.interpreter.code import FunctionCode, dotted
 from mplint.interpreter.configuration import objects as configuration
 from mplint.interpreter.frames import Frame
-from mplint.interpreter.keras import calling, layers, policies
+from mplint.interpreter.keras import calling, layers, optimizers, policies
 from mplint.interpreter.keras.info import keras_base, keras_base_of
 from mplint.interpreter.state import MADE
 from mplint.interpreter.values import (
@@ -197,6 +197,8 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
         layers.begin(m, instance, base, place)
     elif mappings.derives_from_dict(cls):
         m.put_entries(instance.address, Entries())
+    else:
+        optimizers.note_made(m, instance, place)
     method = class_attribute(m, cls, "__init__")
     if place.node is not cls.code.node:  # where nothing makes one, the class itself is the place
         m.program.makings.note(cls, arguments)

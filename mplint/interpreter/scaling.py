@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mplint.interpreter.values import Array, Const, Instance, Made, Place, Scaling, Symbol, Tensor, Unknown, Value
-from mplint.keras_api.arithmetic import CLIPS, CONSTANT, ENDS, OVER, READ, TIMES, UNDER, ZEROS
+from mplint.keras_api.arithmetic import CHOOSES, CLIPS, CONSTANT, ENDS, OVER, READ, TIMES, UNDER, ZEROS
 
 _TRAINED: Final = frozenset({"layer", "model", "composite", "variable"})
 _NEAR: Final = 24
@@ -43,7 +43,8 @@ class Course:
     `factors` are the multiplications with a loss scale, and the divisions by one, in their order; `gradients` those
     that were taken on the way, the last one last.  `trained` says that it depends on variables or models, `sure` that
     nothing unknown can have scaled it.  `mixed` is where a term was added to it that is not scaled alike.  `weights`
-    are the variables of the program that it was computed from (1) or divided by (-1): one may be a scale made by hand.
+    are the variables of the program that it was computed from (1) or divided by (-1), and unknown numbers that it was
+    multiplied with or divided by: one may be a scale made by hand.
     `number` is what it is where that is a number that the program names.
     """
 
@@ -53,7 +54,7 @@ class Course:
     sure: bool = True
     mixed: Made | None = None
     constants: tuple[Constant, ...] = ()
-    weights: frozenset[tuple[Made, int]] = frozenset()
+    weights: frozenset[tuple[Made | Symbol, int]] = frozenset()
     number: float | None = None
 
     @property
@@ -87,6 +88,11 @@ class Course:
     def is_weighed_back(self) -> bool:
         """Whether a variable of the program that it was multiplied with was divided out again: a scale made by hand."""
         return any((variable, -power) in self.weights for variable, power in self.weights)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is computed from a variable of the program."""
+        return any(isinstance(weight, Made) for weight, _ in self.weights)
 
     @property
     def is_number(self) -> bool:
@@ -165,6 +171,8 @@ class Courses:
                 return self._content(made)
             case "operation" if made.by in TIMES or made.by in OVER or made.by in UNDER:
                 return self._product(made)
+            case "operation" if made.by in CHOOSES:
+                return self._joined(made)
             case "operation" | "cast":
                 return self._combined(made)
             case "joined":
@@ -203,7 +211,11 @@ class Courses:
         courses = [self.of_made(operand.made) for operand in made.operands]
         over = made.by in OVER
         factors: list[Factor] = []
-        weights: set[tuple[Made, int]] = set()
+        weights: set[tuple[Made | Symbol, int]] = {
+            (other.symbol, -1 if over else 1)
+            for other in made.others
+            if isinstance(other, Unknown) and other.symbol is not None
+        }
         numbers: list[float] = []
         for position, course in enumerate(courses):
             inverted = made.by in UNDER or (over and position > 0)
@@ -246,7 +258,7 @@ class Courses:
         most = max(courses, key=lambda course: len(course.factors))
         mixed = next((course.mixed for course in courses if course.mixed is not None), None)
         # what an accumulator has held before the first gradient is not known, and most likely nothing
-        terms = [course for course in courses if course.gradients or not (most.gradients and course.weights)]
+        terms = [course for course in courses if course.gradients or not (most.gradients and course.holds)]
         if mixed is None and any(course.powers != most.powers for course in terms):
             mixed = made
         return Course(
@@ -256,7 +268,7 @@ class Courses:
             all(course.sure for course in courses),
             mixed,
             most.constants,
-            frozenset[tuple[Made, int]]().union(*(course.weights for course in courses)),
+            frozenset[tuple[Made | Symbol, int]]().union(*(course.weights for course in courses)),
             number,
         )
 

@@ -88,7 +88,7 @@ def pass_on(m: Machine, arguments: Arguments, place: Place) -> Value:
     """A decorator or wrapper that calls what it is given: the same callable comes back."""
     if arguments.args and isinstance(arguments.args[0], (Function, Bound, Partial, Class, Instance)):
         return arguments.args[0]
-    function = arguments.get("func") or arguments.get("function")
+    function = arguments.get("func") or arguments.get("function") or arguments.get("fun")
     return function if function is not None else _IDENTITY
 
 

@@ -212,12 +212,33 @@ class OptimizerUsed:
 
 @immutable()
 class GradientTaken:
-    """The gradient of what `made` has as operands was taken with respect to `sources`."""
+    """The gradient of what `made` has as operands was taken with respect to `sources`.
+
+    `several` says whether these are a sequence, and the gradient is one; None where that is not known.
+    """
 
     place: Place
     context: Context
     made: Scaling
     sources: tuple[Tensor, ...]
+    several: bool | None
+
+
+@immutable()
+class FunctionDifferentiated:
+    """`jax.grad`, called at `at`, gave the gradient function that the call at `place` took the gradient `made` with.
+
+    `function` is what was differentiated; `has_aux` says that only the first of what it gives is the loss, `with_value`
+    that what it gives is given, too.
+    """
+
+    place: Place
+    context: Context
+    made: Scaling
+    function: Value
+    at: Place
+    has_aux: bool
+    with_value: bool
 
 
 @immutable()
@@ -410,6 +431,7 @@ Event = (
     | OptimizerWrapped
     | OptimizerUsed
     | GradientTaken
+    | FunctionDifferentiated
     | GradientsApplied
     | Reported
     | Computed

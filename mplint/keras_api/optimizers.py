@@ -48,11 +48,49 @@ INNER: Final = "inner_optimizer"
 _WRAPPERS: Final = ("Optimizer", "SWA", "Lookahead", "MovingAverage", "GradientAccumulator")
 """How libraries beside Keras call what they put around an optimizer."""
 _OWN: Final = ("keras.", "tensorflow.", "builtins.")
+_ELSEWHERE: Final = {
+    "tensorflow_addons.optimizers.": frozenset(
+        {"AdaBelief", "AdamW", "COCOB", "ConditionalGradient", "LAMB", "LazyAdam", "NovoGrad", "ProximalAdagrad",
+         "RectifiedAdam", "SGDW", "Yogi"}
+    ),
+    "official.": frozenset({"AdamWeightDecay", "LAMB", "LARS"}),
+    "transformers.": frozenset({"AdamWeightDecay"}),
+}  # fmt: skip
+"""Optimizers of Keras 2 in other libraries: they derive from its own, and scale nothing."""
+_AROUND: Final = {
+    "tensorflow_addons.optimizers.": frozenset({"Lookahead", "MovingAverage", "SWA"}),
+    "horovod.": frozenset({"DistributedOptimizer"}),
+    "official.modeling.optimization.": frozenset({"ExponentialMovingAverage"}),
+}
+"""Those that are put around another one, and give it the gradients as they are."""
+FACTORIES: Final = {"official.nlp.optimization.create_optimizer": "official.nlp.optimization.AdamWeightDecay"}
+"""Functions that make such an optimizer."""
+DECISIVE: Final = frozenset(
+    {"apply_gradients", "apply", "stateless_apply", "minimize", "compute_gradients", "_compute_gradients",
+     "get_gradients", "scale_loss", "get_scaled_loss", "get_unscaled_gradients", "loss_scale", "loss_scale_factor",
+     "__getattr__", "__getattribute__"}
+)  # fmt: skip
+"""What a class that derives from an optimizer must leave as it is, to be sure that it scales nothing."""
 
 
 def is_foreign_wrapper(path: str) -> bool:
     """Whether a function or class of another library than Keras, as its name tells, is put around optimizers."""
     return not path.startswith(_OWN) and path.endswith(_WRAPPERS)
+
+
+def is_of_another_library(path: str) -> bool:
+    """Whether the class at `path`, of another library, is known to be an optimizer of Keras 2 that scales nothing."""
+    return _is_listed(path, _ELSEWHERE) or hands_on(path)
+
+
+def hands_on(path: str) -> bool:
+    """Whether what is put around an optimizer is known to give it the gradients as they are."""
+    return _is_listed(path, _AROUND)
+
+
+def _is_listed(path: str, table: dict[str, frozenset[str]]) -> bool:
+    last = path.rpartition(".")[2]
+    return any(path.startswith(package) and last in names for package, names in table.items())
 
 
 def scales_losses(path: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mplint.interpreter.exploration import MAX_SILENT_STEPS
+from mplint.interpreter.world import outputs_of
 from tests.interpreter.programs import found_in, policies
 from tests.project.trees import write
 
@@ -259,3 +260,18 @@ def test_a_flag_that_no_call_passes_may_be_on(tmp_path: Path, parameters: str, b
 def test_a_flag_that_no_call_passes_must_be_one_for_the_policy(tmp_path: Path, parameters: str, body: str) -> None:
     text = FLAG.format(parameters, body) + "\ntrain()\n"
     assert made(tmp_path, {"main.py": text})["net.py"] == {"float32"}
+
+
+def test_a_model_of_an_import_may_end_in_several_ways(tmp_path: Path) -> None:
+    net = """
+import os
+from tensorflow import keras
+
+half = "mixed_float16"
+last = keras.layers.Dense(4, dtype=half) if os.environ.get("DENSE") else keras.layers.Activation("tanh", dtype=half)
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4), last])
+"""
+    main = "from net import model\nimport half\n\nhalf.half()\n"
+    write(tmp_path, {"half.py": HALF, "net.py": net, "main.py": main})
+    found = [(world, model) for world in found_in(tmp_path).worlds for model in world.models]
+    assert {tensor.dtype for world, model in found for tensor in outputs_of(world, model)} == {"float16"}

@@ -110,6 +110,13 @@ def _each(m: Machine, given: _Given, place: Place) -> Value:
     return structures.changed(m, rest.items[0], place, lambda part: m.call(function, Arguments((part,)), place))
 
 
+def tree_map(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`jax.tree.map(f, tree)`, the same."""
+    return _each(
+        m, {"func": arguments.args[0], "*structure": Tuple(arguments.args[1:])} if arguments.args else {}, place
+    )
+
+
 def _each_of_several(m: Machine, function: Value, structure: Sequence[Value], place: Place) -> Value:
     """The same of structures that are alike: sequences of tensors."""
     if not all(isinstance(held, (List, Tuple)) for held in structure):

@@ -28,6 +28,7 @@ from mplint.interpreter.keras import (
     chains,
     clipping,
     control,
+    jax_functions,
     layers,
     losses,
     models,
@@ -195,6 +196,12 @@ def _foreign(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Val
     if callee.path.startswith(_HARMLESS):
         keywords = [part for key, value in arguments.keywords for part in (key, value)]
         return derived("call", callee, *arguments.args, *keywords) if arguments.sure else UNKNOWN
+    computed = jax_functions.call(m, callee.path, arguments, place) if callee.path.startswith("jax.") else None
+    if computed is not None:
+        return computed
+    optimizer = optimizers.made_elsewhere(m, callee, arguments, place)
+    if optimizer is not None:
+        return optimizer
     if is_foreign_wrapper(callee.path):
         return optimizers.wrapped_elsewhere(m, callee, arguments, place)
     if callee.path.endswith(".get") and len(arguments.args) == 2 and candidates.is_plain(arguments.args[0]):
@@ -354,6 +361,8 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "jax.grad": tapes.of_function,
     "jax.value_and_grad": tapes.with_value,
     tapes.OF_FUNCTION: tapes.call_of_function,
+    **dict.fromkeys(("jax.jit", "jax.checkpoint", "jax.remat", "jax.pmap", "jax.vmap"), standard.pass_on),
+    **dict.fromkeys(("jax.tree.map", "jax.tree_map", "jax.tree_util.tree_map"), control.tree_map),
     "tensorflow.function": standard.pass_on,
     "tensorflow.autograph.experimental.do_not_convert": standard.pass_on,
     "tensorflow.recompute_grad": standard.pass_on,

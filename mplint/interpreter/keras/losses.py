@@ -18,6 +18,7 @@ from mplint.interpreter.values import (
     UNKNOWN,
     Api,
     Array,
+    Choice,
     Class,
     Const,
     Function,
@@ -183,7 +184,8 @@ def shown(m: Machine, arguments: Arguments, place: Place, how: str) -> None:
 def written(m: Machine, values: Sequence[Value], place: Place, how: str) -> None:
     """Note that tensors, or arrays of their numbers, are shown to people, and no text says that they are scaled."""
     held: list[Tensor] = []
-    for value in values:
+    ways = [way for value in values for way in (value.options if isinstance(value, Choice) else (value,))]
+    for value in ways:
         if isinstance(value, Const):
             if isinstance(value.value, str) and _SCALE in value.value.lower():
                 return

@@ -13,6 +13,7 @@ from mplint.interpreter.keras.info import LayerInfo, info_of, spelled_of
 from mplint.interpreter.trace import LayerCalled, ModelMade, ModelUsed
 from mplint.interpreter.values import (
     NONE,
+    TRUE,
     UNKNOWN,
     Choice,
     Class,
@@ -283,8 +284,11 @@ def method(m: Machine, model: Instance, name: str, arguments: Arguments, place: 
             return m.call(model, arguments, place)
         case "stateless_call":  # of Keras 3: (trainable variables, non-trainable variables, inputs, ...)
             keywords = tuple(pair for pair in arguments.keywords if pair[0] not in _STATES)
-            given = Arguments(arguments.args[2:], keywords, arguments.rest, arguments.more)
-            return Tuple((m.call(model, given, place), UNKNOWN))
+            states = 2 - sum(name.endswith("trainable_variables") for name, _ in arguments.keywords)
+            given = Arguments(arguments.args[states:], keywords, arguments.rest, arguments.more)
+            others = arguments.get("non_trainable_variables", 1) or UNKNOWN
+            losses = (UNKNOWN,) if arguments.get("return_losses") == TRUE else ()
+            return Tuple((m.call(model, given, place), others, *losses))
         case _:
             return None
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import libcst as cst
+
 from mplint import keras_api
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments, unseen
-from mplint.interpreter.classes import class_attribute
+from mplint.interpreter.classes import class_attribute, is_open
 from mplint.interpreter.keras import structures, tapes, variables
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import info_of
@@ -38,12 +40,16 @@ from mplint.interpreter.values import (
 from mplint.keras_api import Kind
 from mplint.keras_api.optimizers import (
     BY_NAME,
+    DECISIVE,
     EXPERIMENTAL_LOSS_SCALE,
+    FACTORIES,
     INNER,
     LOSS_SCALE,
     SCALE_ATTRIBUTES,
     WRAPPER_PARAMETERS,
+    hands_on,
     has_member,
+    is_of_another_library,
     scales_losses,
 )
 
@@ -60,8 +66,33 @@ SCALE_POLICY: Final = "mixed_float16"
 
 
 def is_optimizer(value: Value) -> bool:
-    """Whether `value` is an optimizer of Keras (not one of a class of the program's own)."""
-    return isinstance(value, Instance) and isinstance(value.cls, Api) and _is_class(value.cls.path)
+    """Whether `value` is an optimizer of Keras, or of a class that is known to do as that does."""
+    return isinstance(value, Instance) and class_of(value.cls) is not None
+
+
+def class_of(cls: Class | Api) -> str | None:
+    """The library's class of optimizers that `cls` is, or derives from and leaves as it is; None of any other class."""
+    if isinstance(cls, Api):
+        return cls.path if _is_class(cls.path) or is_of_another_library(cls.path) else None
+    base = next((one.path for one in cls.mro if isinstance(one, Api) and _is_class(one.path)), None)
+    if base is None or scales_losses(base) or is_open(cls):
+        return None
+    own = [one for one in cls.mro if isinstance(one, Class)]
+    return base if not any(_may_scale(one) for one in own) else None
+
+
+def _may_scale(cls: Class) -> bool:
+    """Whether a class of the program may do something with a scale, or with the gradients that it is given."""
+    node, source = cls.code.node, cls.frame.source
+    span = source.span(node)
+    defined = {part.name.value for part in node.body.body if isinstance(part, cst.FunctionDef)}
+    return bool(defined & DECISIVE) or "scal" in source.text[span.start : span.end].lower()
+
+
+def note_made(m: Machine, optimizer: Instance, place: Place) -> None:
+    """Note that a class of the program made an optimizer."""
+    if class_of(optimizer.cls) is not None:
+        m.record(OptimizerMade(place, m.context, optimizer, ()))
 
 
 def _is_class(path: str) -> bool:
@@ -103,16 +134,28 @@ def make(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instanc
 
 def wrapped_elsewhere(m: Machine, wrapper: Api, arguments: Arguments, place: Place) -> Value:
     """What another library puts around an optimizer."""
-    for value in arguments.values():
-        for part in m.parts(value):
-            if isinstance(part, Instance) and is_optimizer(part):
-                m.record(OptimizerWrapped(place, m.context, part, wrapper.path))
+    inside = [part for value in arguments.values() for part in m.parts(value) if is_optimizer(part)]
+    for part in inside:
+        if isinstance(part, Instance):
+            m.record(OptimizerWrapped(place, m.context, part, wrapper.path))
+    if m.generation == "2" and hands_on(wrapper.path) and len(inside) == 1 and not scales(inside[0]):
+        return make(m, wrapper, Arguments((), ((INNER, inside[0]),)), place)
     unseen(m, wrapper, arguments)
     return Unknown(Symbol(_FOREIGN, wrapper.path))
 
 
+def made_elsewhere(m: Machine, callee: Api, arguments: Arguments, place: Place) -> Instance | None:
+    """What another library's class of optimizers, or function, makes; None where it makes none of Keras 2."""
+    path = FACTORIES.get(callee.path, callee.path)
+    if m.generation != "2" or not is_of_another_library(path) or hands_on(path):
+        return None
+    return make(m, Api(path), Arguments(), place)
+
+
 def wrapper_of(value: Value) -> str | None:
     """What another library has put around an optimizer, where `value` is such a thing."""
+    if isinstance(value, Instance) and isinstance(value.cls, Api):
+        return value.cls.path if hands_on(value.cls.path) else None
     if not isinstance(value, Unknown) or value.symbol is None or value.symbol.parts[0] != _FOREIGN:
         return None
     return str(value.symbol.parts[1])
@@ -182,17 +225,16 @@ def of_model(m: Machine, model: Instance) -> Value:
 
 def has(m: Machine, optimizer: Instance, name: str) -> bool | None:
     """Whether an optimizer has a method or attribute; None when not known."""
-    assert isinstance(optimizer.cls, Api)
-    there = has_member(optimizer.cls.path, name, m.generation)
-    if there is not None and there is not has_member(optimizer.cls.path, name, "2" if m.generation == "3" else "3"):
-        m.note_answer(f"{optimizer.cls.path}.{name}", there)
+    path = class_of(optimizer.cls) or ""
+    there = has_member(path, name, m.generation)
+    if there is not None and there is not has_member(path, name, "2" if m.generation == "3" else "3"):
+        m.note_answer(f"{path}.{name}", there)
     return there
 
 
 def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value:
     """An attribute of an optimizer that was not given to its constructor."""
-    assert isinstance(optimizer.cls, Api)
-    there = has_member(optimizer.cls.path, name, m.generation)
+    there = has_member(class_of(optimizer.cls) or "", name, m.generation)
     if there is False:
         if not m.has_fallback:
             m.record(OptimizerUsed(place, m.context, optimizer, name))
@@ -210,8 +252,7 @@ def attribute(m: Machine, optimizer: Instance, name: str, place: Place) -> Value
 
 def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, place: Place) -> Value:
     """A method of an optimizer."""
-    assert isinstance(optimizer.cls, Api)
-    if has_member(optimizer.cls.path, name, m.generation) is False:
+    if has_member(class_of(optimizer.cls) or "", name, m.generation) is False:
         return UNKNOWN
     m.record(OptimizerUsed(place, m.context, optimizer, name, arguments.args))
     match name:
@@ -231,8 +272,10 @@ def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, pla
         case "apply" | "stateless_apply":  # which is given the optimizer's own variables first
             at = int(name == "stateless_apply")
             given = arguments.get("grads", at) or UNKNOWN
-            _apply(m, optimizer, given, arguments.get("trainable_variables", at + 1) or NONE, place)
-            return NONE if name == "apply" else UNKNOWN
+            changed = arguments.get("trainable_variables", at + 1) or NONE
+            _apply(m, optimizer, given, changed, place)
+            own = arguments.get("optimizer_variables", 0) or UNKNOWN
+            return NONE if name == "apply" else Tuple((changed, own))
         case "minimize":
             return _minimize(m, optimizer, arguments, place)
         case _:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import structures
 from mplint.interpreter.state import GLOBAL, Cell
-from mplint.interpreter.trace import GradientTaken
+from mplint.interpreter.trace import FunctionDifferentiated, GradientTaken
 from mplint.interpreter.values import (
     NONE,
     TRUE,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 TAPE: Final = Api("tensorflow.GradientTape")
 OF_FUNCTION: Final = "mplint.gradient_of"
 """What `jax.grad(f)` gives: called, it runs `f` and gives the gradient of what that returns."""
+BY_FUNCTION: Final = "jax.grad"
+"""How a gradient that it gives is made."""
 _RECORDING: Final[Cell] = (GLOBAL, "@tapes")
 _TAKES: Final = frozenset({"gradient", "jacobian", "batch_jacobian"})
 
@@ -94,7 +97,8 @@ def gradient(
     losses = tuple(structures.flatten(m, target))
     unknown = tuple(part for part in m.parts(target) if isinstance(part, Unknown))
     made = Scaling("gradient", place, m.context, by=by, operands=losses, others=unknown, tapes=taken_by)
-    m.record(GradientTaken(place, m.context, made, tuple(structures.flatten(m, sources))))
+    several = True if isinstance(sources, (List, Tuple)) else False if isinstance(sources, Tensor) else None
+    m.record(GradientTaken(place, m.context, made, tuple(structures.flatten(m, sources)), several))
 
     def of(tensor: Tensor) -> Tensor:
         return Tensor(tensor.dtype, made, False)
@@ -119,29 +123,46 @@ def _part(m: Machine, source: Value, made: Scaling, place: Place) -> Value:
 
 def of_function(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`jax.grad(f)`."""
-    return _transformed(arguments, with_value=False)
+    return _transformed(m, arguments, place, with_value=False)
 
 
 def with_value(m: Machine, arguments: Arguments, place: Place) -> Value:
     """`jax.value_and_grad(f)`."""
-    return _transformed(arguments, with_value=True)
+    return _transformed(m, arguments, place, with_value=True)
 
 
-def _transformed(arguments: Arguments, *, with_value: bool) -> Value:
+def _transformed(m: Machine, arguments: Arguments, place: Place, *, with_value: bool) -> Value:
     function = arguments.get("fun", 0)
     if function is None:
         return UNKNOWN
-    has_aux = arguments.get("has_aux") or NONE
-    return Partial(Api(OF_FUNCTION), (function, has_aux, Const(with_value)), ())
+    has_aux, argnums = arguments.get("has_aux", 2) or NONE, arguments.get("argnums", 1) or Const(0)
+    here = Instance(m.allocate(place, "gradient function"), Api(OF_FUNCTION))
+    return Partial(Api(OF_FUNCTION), (here, function, has_aux, argnums, Const(with_value)), ())
 
 
 def call_of_function(m: Machine, arguments: Arguments, place: Place) -> Value:
     """Calling what `jax.grad` or `jax.value_and_grad` gave."""
-    function, has_aux, with_value, *args = arguments.args
+    here, function, has_aux, argnums, with_value, *args = arguments.args
     result = m.call(function, Arguments(tuple(args), arguments.keywords, arguments.rest, arguments.more), place)
     loss = sequences.item(result, 0) if has_aux == TRUE and isinstance(result, Tuple) else result
-    sources = args[0] if args else UNKNOWN
-    found = gradient(m, loss or UNKNOWN, sources, place, "jax.grad")
+    found = gradient(m, loss or UNKNOWN, _differentiated(args, argnums), place, BY_FUNCTION)
+    made = next((tensor.made for tensor in structures.flatten(m, found)), None)
+    if isinstance(made, Scaling) and isinstance(here, Instance):
+        told = FunctionDifferentiated(
+            place, m.context, made, function, here.address.place, has_aux == TRUE, with_value == TRUE
+        )
+        m.record(told)
     if with_value == TRUE:
         return Tuple((result, found))
     return Tuple((found, UNKNOWN)) if has_aux == TRUE else found
+
+
+def _differentiated(args: Sequence[Value], argnums: Value) -> Value:
+    """What the gradient is taken with respect to: one of the arguments, or a tuple of several."""
+    match argnums:
+        case Const(value=int(at)) if at < len(args):
+            return args[at]
+        case Tuple(items=items, rest=None) if all(isinstance(item, Const) for item in items):
+            return Tuple(tuple(_differentiated(args, item) for item in items))
+        case _:
+            return UNKNOWN

@@ -59,7 +59,7 @@ COUNTS: Final = frozenset({"tensorflow.range", "keras.ops.arange", "keras.backen
 _ASSIGNS: Final = frozenset({"assign", "assign_add", "assign_sub"})
 _BY_SYMBOL: Final = "operator."
 """What an operator does with a KerasTensor is an operation of `keras.ops`: the model runs that, not the operator."""
-_WITH_NUMBERS: Final = TIMES | OVER | {CONSTANT}
+WITH_NUMBERS: Final = TIMES | OVER | {CONSTANT}
 """Functions of which it is noted which numbers they are given beside tensors."""
 _MOST_PARTS: Final = 64
 """A tensor cut into more parts than this is a sequence of unknown length."""
@@ -440,7 +440,7 @@ def apply(m: Machine, path: str, bound: dict[str, Value], place: Place) -> Value
     symbolic = _symbolic(tensors) if tensors else False
     found = measured(m, path, bound, symbolic)
     arguments = tuple(bound.items())
-    kinds = (Unknown, Const) if path in _WITH_NUMBERS else Unknown
+    kinds = (Unknown, Const) if path in WITH_NUMBERS else Unknown
     computed = found[0] if isinstance(found, tuple) and found else found
     if isinstance(found, keras_api.Clash):
         computed = _mended(m, path, arguments, symbolic)
