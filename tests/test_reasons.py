@@ -350,3 +350,19 @@ def test_the_condition_of_an_import_is_that_of_the_setting(tmp_path: Path) -> No
     (finding,) = found(tmp_path, {"half.py": SETS, "train.py": train})
     assert finding.trace[0] == "train.py:5 imports half.py"
     assert "is set at half.py:2 under `if p.parse_args().amp`" in finding.message
+
+
+def test_the_way_begins_in_a_program_that_imports_what_is_wrong(tmp_path: Path) -> None:
+    precision = (
+        "from tensorflow import keras\n\n\ndef use_half():\n"
+        '    keras.mixed_precision.set_global_policy("mixed_float16")\n'
+    )
+    program = "import nets\nfrom precision import use_half\n\nuse_half()\n"
+    files = {
+        "precision.py": precision,
+        "a_first.py": program.replace("import nets", "import json"),
+        "train.py": program + "print(nets.build_model)\n",
+        "nets.py": NET,
+    }
+    (finding,) = found(tmp_path, files)
+    assert finding.trace[0] == "train.py:1 imports nets.py"

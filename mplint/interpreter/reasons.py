@@ -133,10 +133,17 @@ class Reasons:
         return self._setting(world, policy, policy.set_by[0])[0]
 
     def _setting(self, world: World, policy: Policy, setter: Place) -> tuple[World, Context | None]:
-        """The world in which the policy was set, and the context: another one where this one only borrows it."""
+        """The world in which the policy was set, and the context: another one where this one only borrows it.
+
+        That of a program which imports what is run here, where one does.
+        """
         found = self._settings.get((setter, policy.name), {})
-        home = world if world in found else next(iter(found), world)
+        home = world if world in found else min(found, key=lambda one: not self._brings(one, world), default=world)
         return home, found.get(home)
+
+    def _brings(self, program: World, world: World) -> bool:
+        """Whether the run of a program imports the file that another run begins in."""
+        return world.path == program.path or world.path in self._project.closure(program.path)
 
     def _way(self, world: World, policy: Policy, at: Place) -> Context | None:
         """The shortest way into the function around `at`: of those, where any is known, on which `policy` holds."""

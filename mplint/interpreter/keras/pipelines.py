@@ -296,7 +296,7 @@ def _new_dict(m: Machine, place: Place, entries: Entries) -> Value:
 
 def _parts(value: Value) -> tuple[Value, ...]:
     """The inputs and the targets among what a model or a dataset is given."""
-    return value.items[:2] if isinstance(value, Tuple) else (value,)
+    return value.items[:2] or (value,) if isinstance(value, Tuple) else (value,)
 
 
 # -- methods
