@@ -23,8 +23,9 @@ Why it matters
 A square overflows from 256 on: measured, the variance of values around 300 is inf, `l2_normalize([300, 300])` is
 [0, 0], a hand-written normalization of such an image gives zeros only, in both generations. A square is 0 below
 0.00024. `cumsum` of 3,000 ones ends at 2048, since 2048 + 1 is 2048 in float16. The mean of 12,544 values of 20 (an
-image of 112 x 112) is inf. `exp` overflows from 11.1 on. TensorFlow's own mixed precision for graphs keeps most of
-these operations in float32.
+image of 112 x 112) is inf on a CPU; on GPUs and under XLA, as TensorFlow's source says (not measured here), the terms
+of a mean are added up in float32: with `device = "gpu"` or `"tpu"` means of anything but squares are not reported.
+`exp` overflows from 11.1 on. TensorFlow's own mixed precision for graphs keeps most of these operations in float32.
 
 Example
 -------
@@ -120,7 +121,7 @@ _WHY: Final = {
     Sensitivity.NORM: "a norm overflows in float16 from values of 256 on",
     Sensitivity.RUNNING: "a running sum in float16 stops growing at 2048 when ones are added",
     Sensitivity.SUM: "a long sum overflows in float16, and loses small terms",
-    Sensitivity.MEAN: "the sum of a long mean overflows in float16",
+    Sensitivity.MEAN: "the sum of a long mean overflows in float16 on a CPU",
     Sensitivity.EXPONENTIAL: "an exponential overflows in float16 from 11.1 on, and it is summed up here",
     Sensitivity.POWER: "a power overflows in float16",
 }

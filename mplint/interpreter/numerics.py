@@ -171,8 +171,7 @@ class Numerics:
             found = {
                 name: number
                 for name, value in given
-                if (number := infinite(value, dtype)) is not None
-                and not self._is_chosen(event, name, lambda other, dtype=dtype: overflows(other, dtype))
+                if (number := infinite(value, dtype)) is not None and not self._is_chosen(event, name, overflows)
             }
             held = {} if found else {name: number for name, value in given if (number := self._held(event, value))}
             for number in list((found or held).values())[:1]:
@@ -186,7 +185,7 @@ class Numerics:
             return too_large(value, _dtype(event), 1) if is_cast and value.dtype in ("float32", "float64") else None
         return too_large(value, _dtype(event)) if event.by in _SUMS else None
 
-    def _is_chosen(self, event: Computed, name: str, is_wrong: Callable[[float], bool]) -> bool:
+    def _is_chosen(self, event: Computed, name: str, is_wrong: Callable[[float, str], bool]) -> bool:
         """Whether the same operation may take another number than the wrong one, as what is not known here decides.
 
         That may be the dtype.
@@ -194,7 +193,7 @@ class Numerics:
         for other in self._computations.at(event.place):
             if other is not event and other.context is event.context:
                 known = list(numbers(dict(other.arguments).get(name, NONE)))
-                if known and not all(map(is_wrong, known)):
+                if known and not all(is_wrong(number, _dtype(event)) for number in known):
                     return True
         return False
 
@@ -218,7 +217,7 @@ class Numerics:
                 lost = _is_nothing(number, dtype)
                 if not lost and (number >= _LEAST_DIVISOR or not is_float16):
                     continue
-                if self._is_chosen(event, name, lambda other, dtype=dtype: _is_nothing(other, dtype)):
+                if self._is_chosen(event, name, _is_nothing):
                     continue
                 for guarded, divided, way in self._guarded(event, number):
                     if lost and divided is not None and self._is_never_zero(event):
@@ -322,7 +321,7 @@ class Numerics:
                 if any(square is not None and not is_small(m, square) for square in squared):
                     # keras.ops.mean adds up in float32, but the squares are made in float16
                     return Unstable(event, why, True)
-                bounded = why is Sensitivity.MEAN and is_small(m, operand)
+                bounded = why is Sensitivity.MEAN and (is_small(m, operand) or m.program.device != "auto")
                 return Unstable(event, why) if not bounded and self._is_long(event) else None
             case Sensitivity.EXPONENTIAL:
                 small = is_negative(m, operand) or is_small(m, operand)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -31,10 +32,16 @@ class Layer(keras.layers.Layer):
 """
 
 
-def codes(body: str, made: str = "Layer()", more: str = "", generation: str = "2") -> list[str]:
+def codes(
+    body: str,
+    made: str = "Layer()",
+    more: str = "",
+    generation: str = "2",
+    device: Literal["auto", "gpu", "tpu"] = "auto",
+) -> list[str]:
     text = HEAD.format(body="\n".join(f"        {line}" for line in body.splitlines()), made=made, more=more)
     file = Path("/program/main.py")
-    settings = Settings(keras="2" if generation == "2" else "3")
+    settings = Settings(keras="2" if generation == "2" else "3", device=device)
     report = analyze(Project(file.parent, [file], {file: text.encode()}), [file], settings)
     assert not report.failures
     return [finding.code for finding in report.findings]
@@ -93,3 +100,11 @@ def test_an_epsilon_that_was_set_is_another_one() -> None:
     body = "return tf.math.log(x + keras.backend.epsilon())"
     assert codes(body) == []
     assert codes(body, more="keras.backend.set_epsilon(1e-9)\n") == ["MP502"]
+
+
+def test_a_long_mean_is_added_up_in_float32_where_it_does_not_run_on_a_cpu() -> None:
+    mean = "return tf.reduce_mean(x, axis=[1, 2])"
+    assert codes(mean) == ["MP505"]
+    assert codes(mean, device="gpu") == codes(mean, device="tpu") == []
+    assert codes("return tf.reduce_mean(x * x, axis=[1, 2])", device="gpu") == ["MP505"]
+    assert codes("return tf.reduce_sum(x, axis=[1, 2])", device="gpu") == ["MP505"]
