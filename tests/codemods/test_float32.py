@@ -110,7 +110,7 @@ def test_not_written_where_not_all_can_be_followed(body: str) -> None:
         ("return tf.where(x > 0, x, -1e9)", 'return tf.where(x > 0, x, -3e4 if x.dtype == "float16" else -1e9)'),
         (
             "return x + (1 - tf.cast(x > 0, x.dtype)) * LOW",
-            'return x + (1 - tf.cast(x > 0, x.dtype)) * (-3e4 if self.compute_dtype == "float16" else LOW)',
+            'return x + (1 - tf.cast(x > 0, x.dtype)) * (-3e4 if x.dtype == "float16" else LOW)',
         ),
         (
             "return tf.cast((1 - tf.cast(x > 0, tf.float32)) * LOW, x.dtype)",
