@@ -5,6 +5,8 @@ The layout and the keys of case.toml are told in tests/fixtures/README.md.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -125,6 +127,16 @@ class Fixture:
             "inputs": dict(self.inputs),
             "separate": self.separate,
         }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of all that is run: the program, what the fix makes of it, and how they are run."""
+        found = hashlib.sha256(json.dumps([self.job("", Path()), self.generations]).encode())
+        for folder in ("program", "fixed", *(f"fixed-{generation}" for generation in GENERATIONS)):
+            for path in sorted(self.folder.joinpath(folder).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    found.update(f"\0{path.relative_to(self.folder).as_posix()}\0".encode() + path.read_bytes())
+        return found.hexdigest()[:16]
 
 
 def _files(folder: Path) -> tuple[Path, ...]:

@@ -3,8 +3,9 @@
     python -m tools.measure_fixtures                writes tests/fixtures/measured.json and made.json
     python -m tools.measure_fixtures MP101 silent   only the programs whose names begin so; the rest of the record stays
     python -m tools.measure_fixtures --check        fails where the records differ from a fresh run
+    python -m tools.measure_fixtures --check --every 3      the same for every third program
 
-measured.json holds what the models put out; made.json, for the audit, the dtypes of layers, models and variables by the
+measured.json holds what the models put out, and of which text of the program ("of"); made.json, for the audit, the dtypes of layers, models and variables by the
 call that makes each. Needs tensorflow and tf-keras in the interpreter that runs it, and Python 3.11 or later, which
 tells columns.
 """
@@ -54,6 +55,8 @@ def measure(fixtures: Iterable[Fixture]) -> Records:
                 name, kind = job.split(" ")
                 result[MEASURED][name].setdefault(generation, {})[kind] = summary(row)
                 result[MADE][name].setdefault(generation, {})[kind] = made(row)
+    for fixture in fixtures:
+        result[MEASURED][fixture.name]["of"] = fixture.fingerprint
     return result
 
 
@@ -69,9 +72,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="beginnings of the names of programs")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="run every N-th of the programs only")
     arguments = parser.parse_args()
     fixtures = load_all()
-    chosen = [f for f in fixtures if not arguments.names or f.name.startswith(tuple(arguments.names))]
+    named = [f for f in fixtures if not arguments.names or f.name.startswith(tuple(arguments.names))]
+    chosen = named[:: arguments.every]
     fresh, old = measure(chosen), recorded()
     if arguments.check:
         wrong = [
