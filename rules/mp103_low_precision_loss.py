@@ -154,7 +154,7 @@ class LowPrecisionLoss(Rule):
     def check(self, world: World) -> Iterator[Fault]:
         """Losses with something that does not go well in float16."""
         probabilities = world.once(Probabilities)
-        rounded = {place for loss in probabilities.rounded() for place in (loss.at, loss.maker.place)}
+        rounded = {loss.at for loss in probabilities.rounded()}
         for loss in world.once(HalfLosses).all:
             if any(event.place in rounded for event in loss.operations):
                 continue

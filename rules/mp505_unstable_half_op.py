@@ -7,16 +7,16 @@ Reports, in the `call` of a layer or a model, operations on float16 tensors of w
 - variances, standard deviations, `moments`, norms, `l2_normalize`;
 - sums and means of squares;
 - running sums and products;
-- sums and means over several axes at once, or over all of a tensor that was not reduced before (`keras.ops.mean` adds
-  up in float32 by itself);
+- sums and means over several axes at once, over all of a tensor that was not reduced before, or over one axis that is
+  known to have 2048 elements or more (`keras.ops.mean` adds up in float32 by itself);
 - an exponential that is summed up, which is a softmax or a logarithm of a sum made by hand, unless the largest element
   was subtracted before;
 - powers above 2, unless they go into `tanh` and the like alone, as in GELU.
 
 It leaves alone `softmax` itself, which subtracts the largest element; the layers of Keras, which compute their
-statistics in float32; sums over one axis, which are often short; exponentials that are not summed; whatever works on
-values that are known to be small, as behind a sigmoid, a softmax or a normalization. What stands in losses and training
-loops is MP103's.
+statistics in float32; other sums over one axis, which are often short, and weighted ones; exponentials that are not
+summed; whatever works on values that are known to be small, as behind a sigmoid, a softmax or a normalization. What
+stands in losses and training loops is MP103's.
 
 Why it matters
 --------------
@@ -150,4 +150,7 @@ class UnstableHalfOp(Rule):
 
 
 def _why(found: Unstable) -> str:
+    if found.count is not None:
+        largest = f"{65504 / found.count:.3g}"
+        return f"the sum of {found.count} elements overflows in float16 once they are {largest} on average"
     return "squares overflow in float16 from 256 on" if found.squared else _WHY[found.why]

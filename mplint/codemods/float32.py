@@ -182,7 +182,7 @@ class _Island:
         kinds = {sensitivity(event.by) for event in self._events(top)}
         if top in self._through:
             return True
-        return bool(kinds & {Sensitivity.EXPONENTIAL, Sensitivity.SQUARE}) and self._is_unsettled(top)
+        return bool(kinds & {Sensitivity.EXPONENTIAL, Sensitivity.SQUARE, Sensitivity.SUM}) and self._is_unsettled(top)
 
     def _user(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """The operation that takes `node` for an operand, where it can be computed in float32."""

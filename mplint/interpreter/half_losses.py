@@ -16,6 +16,7 @@ from mplint.interpreter.trace import Computed, GradientTaken, LayerCalled, LossG
 from mplint.interpreter.values import (
     HALF,
     WIDE,
+    Class,
     Instance,
     Made,
     Place,
@@ -23,7 +24,7 @@ from mplint.interpreter.values import (
     Tensor,
     alternatives,
 )
-from mplint.interpreter.world import World, core
+from mplint.interpreter.world import World, core, tensors_of
 from mplint.keras_api.stability import Sensitivity, sensitivity
 
 _FOLLOWED: Final = frozenset({"operation", "cast", "joined", "scaled"})
@@ -150,13 +151,23 @@ class HalfLosses:
             for event in self._events
             if isinstance(event, Computed) and (event.result is None or event.result.made not in found)
         ]
+        given_on = self._given_on
         while True:
             used = {made for event in others if not _takes_any(event) for made in self._given(event) if made in found}
+            used |= {made for made in given_on if made in found}
             if not used:
                 return found
             for made in used:
                 del found[made]
             others = [self._computed[made] for made in used]
+
+    @cached_property
+    def _given_on(self) -> frozenset[Made]:
+        """What layers of the program give: whoever calls them counts on its dtype."""
+        calls = (event for event in self._events if isinstance(event, LayerCalled))
+        own = (event.output for event in calls if isinstance(event.layer.cls, Class))
+        given = (core(tensor) for output in own for tensor in tensors_of(self._world, output))
+        return frozenset(made for tensor in given for made in _makers(tensor))
 
     def _given(self, event: Computed) -> Iterator[Made]:
         """What an operation is done to, signs and parts seen through."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from mplint.interpreter import lengths
 from mplint.interpreter.computations import Computations
 from mplint.interpreter.half_losses import HalfLosses
 from mplint.interpreter.keras.info import info_of
@@ -135,6 +136,8 @@ class Unstable:
     why: Sensitivity
     squared: bool = False
     """Whether squares are summed up."""
+    count: int | None = None
+    """How many elements are summed up along one axis, where they are many."""
 
     @property
     def at(self) -> Place:
@@ -321,8 +324,14 @@ class Numerics:
                 if any(square is not None and not is_small(m, square) for square in squared):
                     # keras.ops.mean adds up in float32, but the squares are made in float16
                     return Unstable(event, why, True)
-                bounded = why is Sensitivity.MEAN and (is_small(m, operand) or m.program.device != "auto")
-                return Unstable(event, why) if not bounded and self._is_long(event) else None
+                if why is Sensitivity.MEAN and m.program.device != "auto":
+                    return None  # a CPU alone adds it up in float16
+                small = is_small(m, operand)
+                if self._is_long(event):
+                    return Unstable(event, why) if why is Sensitivity.SUM or not small else None
+                count = self._count(event, operand)
+                many = count is not None and count >= _MANY and not small and not _is_weighted(operand)
+                return Unstable(event, why, count=count) if many else None
             case Sensitivity.EXPONENTIAL:
                 small = is_negative(m, operand) or is_small(m, operand)
                 return Unstable(event, why) if not small and self._is_summed(event) else None
@@ -341,6 +350,13 @@ class Numerics:
             return not any(is_reduced(operand) for operand in event.result.made.operands) if event.result else False
         items = self._world.machine.items(axis) if isinstance(axis, List) else axis
         return isinstance(items, Tuple) and len(items.items) >= _SPATIAL
+
+    def _count(self, event: Computed, operand: Tensor) -> int | None:
+        """How many elements a sum or mean over one axis is of, where that is known."""
+        axis = dict(event.arguments).get("axis")
+        if event.by in _IN_FLOAT32 or event.by.endswith("prod") or not isinstance(axis, Const):
+            return None
+        return lengths.along(self._world.machine, operand, axis.value) if isinstance(axis.value, int) else None
 
     def _is_summed(self, event: Computed) -> bool:
         """Whether what an exponential gives is summed up: a softmax, or the logarithm of a sum, by hand."""
@@ -388,6 +404,18 @@ _IN_FLOAT32: Final = frozenset({"keras.ops.mean"})
 """What adds up in float32 by itself."""
 _SPATIAL: Final = 2
 """So many axes at once are those of an image, or more."""
+
+
+_MANY: Final = 2048
+"""So many ones are all that float16 can count; the sum of more than these overflows from an average of 32 on."""
+
+
+def _is_weighted(tensor: Tensor) -> bool:
+    """Whether elements of a tensor are products of two others: weights, or a mask, may keep their sum small."""
+    return any(
+        way.made.by in TIMES and sum(isinstance(value, Tensor) for _, value in way.made.arguments) > 1
+        for way in alternatives(tensor)
+    )
 
 
 def _lambda_ends(world: World) -> frozenset[Instance]:

@@ -172,7 +172,8 @@ class Probabilities:
         )
 
     def _is_spoken_of(self, maker: Made) -> bool:
-        return self._losses.is_of_end(Tensor(maker.computed_in, maker))
+        """Whether other findings are about the activation: as what is a model's output, or half precision in a loss."""
+        return maker in self._losses.told or self._losses.is_of_end(Tensor(maker.computed_in, maker))
 
     def _policy(self, maker: Made) -> Policy | None:
         info = info_of(self._world.machine, maker.layer) if maker.layer is not None else None

@@ -16,6 +16,8 @@ _CALLS: Final = frozenset({"float", "int", "len", "round"})
 _ARITHMETIC: Final = frozenset(
     {"Add", "Subtract", "Multiply", "Divide", "FloorDivide", "Modulo", "Power", "Minus", "Plus"}
 )
+_OF_INTEGERS: Final = _ARITHMETIC - {"Divide", "Power"}
+"""What gives an integer of integers."""
 _ITEMS: Final = frozenset({"item", "element"})
 
 
@@ -28,6 +30,19 @@ def is_number(symbol: Symbol) -> bool:
         return isinstance(parts[0], Symbol) and parts[0].parts[0] == SHAPE
     return kind in _ARITHMETIC and all(
         is_number(part) if isinstance(part, Symbol) else _plain(part) is not None for part in parts
+    )
+
+
+def is_whole(symbol: Symbol) -> bool:
+    """Whether an unknown value is certainly an integer of Python's: a length, or made of such."""
+    kind, *parts = symbol.parts
+    if kind in ("len", "int"):
+        return True
+    if kind in _ITEMS:
+        return isinstance(parts[0], Symbol) and parts[0].parts[0] == SHAPE
+    return kind in _OF_INTEGERS and all(
+        is_whole(part) if isinstance(part, Symbol) else isinstance(part, Const) and type(part.value) is int
+        for part in parts
     )
 
 

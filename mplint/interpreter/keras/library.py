@@ -233,10 +233,10 @@ def _input(m: Machine, arguments: Arguments, place: Place) -> Value:
         dtype = None
     layer = Instance(m.allocate(place, "input"), Api("keras.layers.InputLayer"))
     tensor = tensors.symbolic_input(m, dtype, place, layer)
-    named = (("name", bound["name"]),) if "name" in bound else ()
+    named = tuple((name, bound[name]) for name in ("name", "shape") if name in bound)
     m.state.set((layer.address, "@layer"), LayerInfo("keras.layers.InputLayer", named, Policy(dtype), True, place))
     m.state.set((layer.address, "@output"), tensor)
-    if named:
+    if "name" in bound:
         m.state.set((layer.address, "name"), bound["name"])
     return tensor
 

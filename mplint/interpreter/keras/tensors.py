@@ -388,16 +388,19 @@ def _operand(m: Machine, value: Value) -> keras_api.Operand | None:
             return keras_api.python("int")
         case Const(value=float()):
             return keras_api.python("float")
+        case Unknown(symbol=Symbol() as symbol) if scalars.is_whole(symbol):
+            return keras_api.python("int")
         case Unknown(symbol=Symbol() as symbol) if scalars.is_number(symbol):
             return keras_api.python("number")
         case Unknown(symbol=Symbol() as symbol) if scalars.is_computed(symbol):
             return keras_api.NUMERIC
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
-            if items.rest is None and items.items:
-                found = [_operand(m, item) for item in items.items]
-                return keras_api.sequence(found) if any(item is not None for item in found) else None
-            return None
+            found = [_operand(m, item) for item in items.items]
+            if items.rest is not None:  # that there are more of them makes no difference where all are alike
+                found.append(_operand(m, items.rest))
+                return keras_api.sequence(found) if found[0] is not None and len(set(found)) == 1 else None
+            return keras_api.sequence(found) if any(item is not None for item in found) else None
         case _:
             return None
 
@@ -413,6 +416,8 @@ def converted(m: Machine, value: Value) -> str | None:
             return "int32"
         case Const(value=float()):
             return "float32"
+        case Unknown(symbol=Symbol() as symbol) if scalars.is_whole(symbol):
+            return "int32"
         case Tuple() | List():
             items = value if isinstance(value, Tuple) else m.items(value)
             found = {converted(m, item) for item in items.items} if items.rest is None else set()
