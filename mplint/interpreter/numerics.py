@@ -15,11 +15,13 @@ from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.magnitudes import (
     CLIPS,
     FILLED,
+    WHERE,
     is_at_least_one,
     is_lost,
     is_mask,
     is_negative,
     is_one,
+    is_pattern,
     is_reduced,
     is_small,
     is_square,
@@ -167,6 +169,8 @@ class Numerics:
                 continue
             given = [(name, value) for name, value in event.arguments if name in FILLED]
             found = {name: number for name, value in given for number in numbers(value) if overflows(number, dtype)}
+            if event.by in WHERE and is_pattern(event.arguments[0][1]):
+                continue
             held = {} if found else {name: number for name, value in given if (number := self._held(event, value))}
             for number in list((found or held).values())[:1]:
                 times = event.by in TIMES and any(_is_half_mask(other) for _, other in event.arguments)
