@@ -9,6 +9,7 @@ from tests.generator.author import Author
 from tests.generator.numerics import owners
 from tests.generator.numerics.functions import Functions
 from tests.generator.numerics.owners import Arithmetic, Setting
+from tests.generator.numerics.trial import Watch
 from tests.generator.shapes import Shape
 
 _ROW: Final = Shape((4,))
@@ -102,5 +103,6 @@ def _of_classes(a: Author) -> str:
         loss = f"{f('mean')}({each})"
     arithmetic.effects.append(f"self.add_loss({arithmetic.let('loss', loss)})")
     probes = (("slope 18", "all 0"), ("slope 18", "all 3"))
-    setting = Setting("losses", _ROW, probes, ("off", "gradient"), mask="int32", mask_shape=Shape(()))
+    watches: tuple[Watch, ...] = ("off", "gradient")
+    setting = Setting("losses", _ROW, probes, watches, "int32", Shape(()), has_float32_end=True)
     return owners.model(a, arithmetic, setting)
