@@ -35,6 +35,11 @@ _MASKS: Final = frozenset(
      "tensorflow.eye", "keras.ops.eye", "tensorflow.ones", "tensorflow.ones_like", "keras.ops.ones",
      "keras.ops.ones_like", "keras.ops.tril", "keras.ops.triu", "keras.ops.tri", "keras.backend.ones_like"}
 )  # fmt: skip
+_PATTERNS: Final = frozenset(
+    {"tensorflow.eye", "keras.ops.eye", "tensorflow.ones", "keras.ops.ones", "tensorflow.range", "keras.ops.arange",
+     "keras.ops.tri", "keras.backend.arange"}
+)  # fmt: skip
+"""What is made of sizes alone."""
 _ONES: Final = frozenset(
     {"tensorflow.ones", "tensorflow.ones_like", "keras.ops.ones", "keras.ops.ones_like", "keras.backend.ones_like"}
 )
@@ -43,6 +48,7 @@ _HOLDS: Final = frozenset(
      "keras.ops.full_like", "tensorflow.convert_to_tensor", "keras.ops.convert_to_tensor", "tensorflow.cast",
      "keras.ops.cast", "keras.backend.cast", "tensorflow.pad", "keras.ops.pad", "keras.backend.constant"}
 )  # fmt: skip
+WHERE: Final = frozenset({"tensorflow.where", "keras.ops.where"})
 _UPPER: Final = frozenset({"tensorflow.math.minimum", "keras.ops.minimum", "keras.backend.minimum"})
 _LOWER: Final = frozenset({"tensorflow.math.maximum", "keras.ops.maximum", "keras.backend.maximum"})
 CLIPS: Final = frozenset({"tensorflow.clip_by_value", "keras.ops.clip", "keras.backend.clip"})
@@ -132,6 +138,8 @@ def _in_made(made: Made, dtype: str, depth: int) -> float | None:
         bounds = [number for value in given.values() for number in numbers(value)]
         found = [number for value in given.values() if (number := too_large(value, dtype, depth + 1)) is not None]
         return next((number for number in found if not _is_bounded(by, number, bounds, dtype)), None)
+    if by in WHERE and is_pattern(made.arguments[0][1] if made.arguments else made.operands[0], depth + 1):
+        return None
     if by in _HOLDS or by in _SUMS or made.kind == "cast":
         held = [value for name, value in given.items() if name in FILLED] or list(made.operands)
     elif by in _MOVES or passes_on(by):
@@ -184,6 +192,21 @@ def _is_mask(tensor: Tensor, depth: int) -> bool:
     if made.kind == "cast" or made.by in _MOVES or passes_on(made.by) or made.by in TIMES:
         return bool(made.operands) and all(is_mask(operand, depth + 1) for operand in made.operands)
     return False
+
+
+def is_pattern(value: Value, depth: int = 0) -> bool:
+    """Whether a tensor is made of nothing but its shape, as a causal mask is: no data can mask all of a row in it."""
+    if depth > _FAR or not isinstance(value, Tensor):
+        return False
+    return all(_is_pattern(way.made, depth) for way in alternatives(value))
+
+
+def _is_pattern(made: Made, depth: int) -> bool:
+    if made.by in _PATTERNS:
+        return True
+    if made.kind not in ("operation", "cast") or not made.operands:
+        return False
+    return all(is_pattern(operand, depth + 1) for operand in made.operands)
 
 
 def is_small(m: Machine, value: Value, depth: int = 0) -> bool:

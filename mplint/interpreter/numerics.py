@@ -16,12 +16,14 @@ from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.magnitudes import (
     CLIPS,
     FILLED,
+    WHERE,
     infinite,
     is_at_least_one,
     is_lost,
     is_mask,
     is_negative,
     is_one,
+    is_pattern,
     is_reduced,
     is_small,
     is_square,
@@ -171,6 +173,8 @@ class Numerics:
             if event.by in ENDS or dtype not in HALF:
                 continue
             given = [(name, value) for name, value in event.arguments if name in FILLED]
+            if event.by in WHERE and is_pattern(event.arguments[0][1]):
+                continue
             found = {
                 name: number
                 for name, value in given

@@ -47,6 +47,8 @@ def main() -> int:
         )
         if tally.discarded:
             print("  raised: " + ", ".join(f"{count} {name}" for name, count in tally.discarded.most_common()))
+        print("  about: " + ", ".join(f"{count} {name}" for name, count in tally.subjects.most_common()))
+        print("  shown: " + ", ".join(f"{count} {name}" for name, count in tally.symptoms.most_common()))
         if tally.unknown_in:
             print("  not all known in: " + ", ".join(tally.unknown_in[:30]))
     return 1 if failed else 0

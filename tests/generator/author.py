@@ -8,6 +8,7 @@ from typing import Literal
 
 from tests.generator.choices import Choices
 from tests.generator.formatting import Page
+from tests.generator.numerics.trial import Trial
 from tests.generator.spelling import Spelling
 
 Options = Sequence[tuple[int, Callable[[], "str | None"]]]
@@ -37,13 +38,17 @@ class Author:
     models: dict[str, Written] = field(default_factory=dict)
     several_worlds: bool = False
     """Whether it may run otherwise than it does here: under an option, or where something fails."""
+    exact: bool = False
+    """Whether data are prepared in float32 wherever the program prepares them in half precision."""
+    trials: list[Trial] = field(default_factory=list)
+    """What the models about numbers are tried on."""
     _numbers: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, choices: Choices, generation: str) -> Author:
+    def of(cls, choices: Choices, generation: str, *, exact: bool = False) -> Author:
         """With fresh habits."""
         spelling = Spelling(choices.aside("spelling"), generation)
-        return cls(choices, generation, spelling, Page(choices.aside("formatting")))
+        return cls(choices, generation, spelling, Page(choices.aside("formatting")), exact=exact)
 
     def fresh(self, stem: str) -> str:
         """A name that the program does not have yet."""

@@ -57,11 +57,18 @@ def _judged(
     while batch := list(islice(coming, AHEAD)):
         for program in batch:
             keras.ask(program)
+            if program.trials:
+                keras.ask_of_numbers(program)
         opinions = [opinion(program) for program in batch]
-        answers = [keras.answer() for _ in batch]
-        for program, said, real in zip(batch, opinions, answers, strict=True):
+        answers = [(keras.answer(), keras.answer() if program.trials else None) for program in batch]
+        for program, said, (real, numbers) in zip(batch, opinions, answers, strict=True):
             found = disagreements(program, said, real, tally)
-            if real["error"] is None and (new := rewriting.rewritten(program)) is not None:
+            if numbers is None:
+                runs = real["error"] is None
+            else:
+                found += rewriting.of_numbers(program, said, numbers, keras, tally)
+                runs = numbers["error"] is None
+            if runs and (new := rewriting.rewritten(program)) is not None:
                 tally.rewritten += 1
                 found += new.wrong
                 if tally.rewritten % every == 0 and not mends_ids(said):

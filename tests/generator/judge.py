@@ -36,7 +36,8 @@ def disagreements(
     if isinstance(said, Disagreement):
         return [said]
     if real["error"] is not None:
-        tally.discarded[real["error"].split(":")[0]] += 1
+        if not program.trials:
+            tally.discarded[real["error"].split(":")[0]] += 1
         return []
     found = [("failure", failure.text.strip().splitlines()[-1]) for failure in said.report.failures]
     found += _of_dtypes(program, said, real["models"], tally)

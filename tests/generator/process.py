@@ -61,3 +61,9 @@ class Keras(Worker):
         if fixed is not None:
             job["fixed"] = fixed
         self.send(job)
+
+    def ask_of_numbers(self, program: Program, fixed: str | None = None) -> None:
+        """Have a program's numbers measured (or those of its rewritten text)."""
+        trials = [trial.job() for trial in program.trials]
+        job = {"id": program.id, "source": fixed or program.source, "exact": fixed or program.exact}
+        self.send({**job, "trials": trials, "inputs": program.inputs})

@@ -6,7 +6,7 @@ Reads one job (a JSON object) a line and answers each with one line. `{"id", "so
 in the program's module give: their outputs' dtypes, from a real call, and what each softmax among the outputs was
 computed in, from the graph of that call; and whether ids are rounded on the way to a table. `{"id", "source", "fixed",
 "inputs"}` trains both texts under a float32 policy from one seed and says whether all weights are the same, bit for
-bit.
+bit. `{"id", "source", "exact", "trials", "inputs"}` asks what the numbers of the program's models come to.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.generator.numerics import measured
 from tools.measure import GENERATION, RESULTS, KerasIsLegacy, example, keras, surroundings
 
 import numpy as np  # isort: skip  (both behind tools.measure, which makes TensorFlow's settings)
@@ -63,7 +64,7 @@ def observe(job: dict[str, Any]) -> dict[str, Any]:
     """What the models of one program give."""
     row: dict[str, Any] = {"id": job["id"], "error": None, "models": {}, "rounds": False}
     try:
-        with surroundings({}), rounded_ids(row):
+        with surroundings({}), rounded_ids(row), measured.without_training():
             for name, model in names_of_models(run(job["source"])):
                 row["models"][name] = outputs_of(model, job["inputs"].get(name))
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the program raises is a result)
@@ -165,7 +166,7 @@ def compare(job: dict[str, Any]) -> dict[str, Any]:
     trained: list[dict[str, Any]] = []
     for text in (job["source"], job["fixed"]):
         try:
-            with surroundings({}), policies_replaced():
+            with surroundings({}), policies_replaced(), measured.without_training():
                 trained.append(dict(weights_after(text, job["inputs"])))
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the program raises is a result)
             row["error"] = f"{'the original' if not trained else 'the rewritten one'}: {told(error)}"
@@ -214,7 +215,7 @@ def train(model: Any, given: list[str] | None) -> list[Any]:
                 tf.reduce_mean(tf.square(tf.cast(one, "float32") - tf.cast(two, "float32")))
                 for one, two in zip(given_back, tf.nest.flatten(goal), strict=True)
             ]
-            loss = tf.add_n(losses)
+            loss = tf.add_n([*losses, *(tf.cast(each, "float32") for each in model.losses)])
         variables = model.trainable_variables
         gradients = tape.gradient(loss, variables)
         pairs = [
@@ -242,7 +243,10 @@ def main() -> None:
     gc.freeze()  # Keras collects garbage before each program: what was imported is none, and takes half of the time
     for line in sys.stdin:
         job = json.loads(line)
-        answer = compare(job) if "fixed" in job else observe(job)
+        if "trials" in job:
+            answer = measured.compared(run, job, policies_replaced)
+        else:
+            answer = compare(job) if "fixed" in job else observe(job)
         os.write(RESULTS, (json.dumps(answer) + "\n").encode())
 
 

@@ -13,10 +13,11 @@ from mplint.analysis import Report, analyze
 from mplint.fixer import Outcome, fix
 from mplint.interpreter.predict import output_dtypes
 from tests.generator.judge import CODES, fault_of
-from tests.generator.opinion import FILE, asked
+from tests.generator.numerics import judging
+from tests.generator.opinion import FILE, Opinion, asked
 from tests.generator.process import Keras
 from tests.generator.program import Program
-from tests.generator.verdict import Disagreement
+from tests.generator.verdict import Disagreement, Tally
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,16 @@ class Rewritten:
     """What shows without running it."""
 
 
-def rewritten(program: Program) -> Rewritten | None:
+def rewritten(program: Program, *, unsafe: bool = False) -> Rewritten | None:
     """Ask mplint for it; None where nothing changes."""
     try:
-        outcome = fix(*asked(program), unsafe=False)
+        outcome = fix(*asked(program), unsafe=unsafe)
         text = program.source
         if FILE in outcome.files:  # as it is written, with its byte order mark
             text = outcome.project.source(FILE).encode(outcome.files[FILE]).decode()
         wrong = [f"a fix of {finding.code} was withdrawn: {why}" for finding, why in outcome.withdrawn]
         if text != program.source:
-            wrong += _faults(program, outcome, text)
+            wrong += _faults(program, outcome, text, unsafe)
     except Exception as error:  # noqa: BLE001  (a crash is to be found, not to end the search)
         return Rewritten(program, program.source, Report(()), [Disagreement.crash(program, error)])
     if text == program.source and not wrong:
@@ -48,9 +49,9 @@ def rewritten(program: Program) -> Rewritten | None:
     return Rewritten(program, text, outcome.left, [Disagreement(program, "rewrite", each) for each in wrong])
 
 
-def _faults(program: Program, outcome: Outcome, text: str) -> list[str]:
+def _faults(program: Program, outcome: Outcome, text: str, unsafe: bool) -> list[str]:
     wrong = []
-    again = fix(*asked(program, text), unsafe=False)
+    again = fix(*asked(program, text), unsafe=unsafe)
     if again.files:
         wrong.append("a second fix changes it again")
     if [finding.code for finding in again.left.findings] != [finding.code for finding in outcome.left.findings]:
@@ -111,7 +112,7 @@ def _unhealed(new: Rewritten, real: Mapping[str, Any], original: Mapping[str, An
     said = any(finding.code in codes for codes in CODES.values() for finding in new.left.findings)
     for name, outputs in real["models"].items():
         if isinstance(outputs, str):
-            if not isinstance(original["models"][name], str):
+            if not isinstance(original["models"].get(name), str):
                 wrong.append(f"{name} of the rewritten program: {outputs}")
         elif None in known.get(name, [None]) or said or new.program.role(name) != "end":
             continue  # where mplint does not know, it says nothing
@@ -125,3 +126,33 @@ def _trained_otherwise(answer: Mapping[str, Any]) -> list[str]:
     if answer["error"] is not None:
         return [str(answer["error"])]
     return [f"{name}: {text}" for name, text in answer["models"].items()]
+
+
+# -- its numbers
+
+
+def of_numbers(
+    program: Program, said: Opinion | Disagreement, numbers: Mapping[str, Any], keras: Keras, tally: Tally
+) -> list[Disagreement]:
+    """What is wrong about the numbers of a program, and of what the fixes make of it."""
+    if isinstance(said, Disagreement):
+        return []
+    found = [Disagreement(program, "numbers", text) for text in judging.disagreements(program, said, numbers, tally)]
+    if numbers["error"] is not None:
+        return found
+    for unsafe in (False, True):
+        new = rewritten(program, unsafe=unsafe)
+        if new is not None and not new.wrong:
+            found += _run_numbers(new, numbers, keras, unsafe=unsafe)
+        elif new is not None and unsafe:
+            found += new.wrong
+    return found
+
+
+def _run_numbers(new: Rewritten, before: Mapping[str, Any], keras: Keras, *, unsafe: bool) -> list[Disagreement]:
+    """Measure the numbers of the rewritten program; `before` are those of the other one."""
+    keras.ask_of_numbers(new.program, new.text)
+    left = {finding.code for finding in new.left.findings}
+    subjects = {trial.subject for trial in new.program.trials}
+    wrong = judging.unhealed(new.program, left, before, keras.answer(), same=not unsafe or subjects == {"casts"})
+    return [Disagreement(new.program, "rewrite", text) for text in wrong]

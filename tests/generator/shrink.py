@@ -27,7 +27,7 @@ def shrunk(found: Disagreement, keras: Keras) -> Disagreement:
             if attempts == ATTEMPTS or len(record) == len(best.program.record):
                 continue
             attempts += 1
-            again = shown(write(best.program.generation, best.program.seed, record), found.kind, keras)
+            again = shown(write(best.program.generation, best.program.seed, record), found, keras)
             if again is not None:
                 best, progress = again, True
     return best
@@ -41,13 +41,16 @@ def _parts(record: Record) -> Iterator[str]:
     yield from sorted(record, reverse=True)
 
 
-def shown(program: Program, kind: str, keras: Keras) -> Disagreement | None:
-    """A disagreement of that kind in the program, if there is one."""
+def shown(program: Program, like: Disagreement, keras: Keras) -> Disagreement | None:
+    """A disagreement of that kind in the program, if there is one; about numbers the same one."""
     keras.ask(program)
     said, real = opinion(program), keras.answer()
     found = disagreements(program, said, real, Tally())
-    if kind not in {one.kind for one in found} and real["error"] is None:
+    if program.trials:
+        keras.ask_of_numbers(program)
+        found += rewriting.of_numbers(program, said, keras.answer(), keras, Tally())
+    if like.kind not in {one.kind for one in found} and real["error"] is None:
         new = rewriting.rewritten(program)
         if new is not None:
             found = new.wrong or rewriting.run(new, real, keras)
-    return next((one for one in found if one.kind == kind), None)
+    return next((one for one in found if one.kind == like.kind and (not program.trials or one.text == like.text)), None)

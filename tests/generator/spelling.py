@@ -28,6 +28,7 @@ _ALIASES = {
     "config": "kconf",
     "backend": "B",
     "dtype_policies": "policies",
+    "losses": "loss_of",
 }
 
 

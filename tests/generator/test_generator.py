@@ -10,12 +10,14 @@ import pytest
 
 from tests.generator.batch import judge_batch
 from tests.generator.judge import EITHER, PERHAPS, fault_of
+from tests.generator.numerics.judging import differences
+from tests.generator.numerics.trial import SUBJECTS
 from tests.generator.opinion import OTHER, SOFTMAX, opinion
 from tests.generator.program import write
 from tests.generator.verdict import Disagreement, Tally
 
 GENERATIONS = ("2", "3")
-DIGEST = "4ab0dadf40c8ff50"
+DIGEST = "48aa34ccf748725f"
 """Of the first programs: it must be the same in every version of Python. It changes whenever the generator does."""
 
 
@@ -73,6 +75,36 @@ def test_mplint_looks_at_all_of_them() -> None:
 )
 def test_what_the_judge_sees_in_an_output(dtype: str, softmax: str | None, fault: str | None) -> None:
     assert fault_of(dtype, softmax) == fault
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_half_of_the_programs_are_about_numbers_and_about_each_subject(generation: str) -> None:
+    programs = [write(generation, seed) for seed in range(200)]
+    about = [program for program in programs if program.trials]
+    assert 80 <= len(about) <= 120
+    assert {trial.subject for program in about for trial in program.trials} == set(SUBJECTS)
+    for program in about:
+        is_other = program.exact != program.source
+        assert not is_other or any(trial.subject == "pipelines" for trial in program.trials), program.id
+
+
+@pytest.mark.parametrize(
+    ("shown", "codes", "count"),
+    [
+        ([], [], 0),
+        (["numbers"], ["MP501"], 0),
+        (["numbers"], [], 1),
+        ([], ["MP501"], 1),
+        ([], ["MP101"], 0),
+        (["raises"], ["MP503", "MP501"], 0),
+        (["raises"], ["MP501"], 1),
+        (["sizes", "batch"], ["MP601"], 1),
+        (["numbers"], ["MP402"], 0),
+    ],
+)
+def test_what_the_judge_says_of_numbers(shown: list[str], codes: list[str], count: int) -> None:
+    program = next(one for one in (write("3", seed) for seed in range(100)) if one.trials and not one.several_worlds)
+    assert len(differences(program, codes, {"shown": shown, "half_error": None})) == count
 
 
 @pytest.mark.verify

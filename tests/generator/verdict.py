@@ -14,7 +14,7 @@ class Disagreement:
 
     program: Program
     kind: str
-    """dtype, outputs, finding, rewrite, training; failure and crash are mplint's own."""
+    """dtype, outputs, finding, numbers, rewrite, training; failure and crash are mplint's own."""
     text: str
 
     @classmethod
@@ -42,3 +42,7 @@ class Tally:
     """Programs that --fix changes."""
     trained: int = 0
     """Of these, the ones that were run and trained."""
+    subjects: Counter[str] = field(default_factory=Counter)
+    """What the models about numbers are about."""
+    symptoms: Counter[str] = field(default_factory=Counter)
+    """What shows in half precision and not in float32, by the number of programs."""
