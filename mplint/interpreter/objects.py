@@ -198,7 +198,7 @@ def instantiate(m: Machine, cls: Class, arguments: Arguments, place: Place) -> V
     elif mappings.derives_from_dict(cls):
         m.put_entries(instance.address, Entries())
     else:
-        optimizers.note_made(m, instance, place)
+        optimizers.note_made(m, instance, arguments, place)
     method = class_attribute(m, cls, "__init__")
     if place.node is not cls.code.node:  # where nothing makes one, the class itself is the place
         m.program.makings.note(cls, arguments)

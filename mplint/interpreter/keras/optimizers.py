@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 _FOREIGN: Final = "foreign optimizer"
+_FIXED: Final = "loss_scale_factor"
 _DEFAULT: Final = Const("rmsprop")
 SCALE_POLICY: Final = "mixed_float16"
 """The policy of a model under which `compile` wraps its optimizer."""
@@ -89,10 +90,13 @@ def _may_scale(cls: Class) -> bool:
     return bool(defined & DECISIVE) or "scal" in source.text[span.start : span.end].lower()
 
 
-def note_made(m: Machine, optimizer: Instance, place: Place) -> None:
+def note_made(m: Machine, optimizer: Instance, arguments: Arguments, place: Place) -> None:
     """Note that a class of the program made an optimizer."""
-    if class_of(optimizer.cls) is not None:
-        m.record(OptimizerMade(place, m.context, optimizer, ()))
+    if class_of(optimizer.cls) is None:
+        return
+    if arguments.more is not None or any("scal" in name for name, _ in arguments.keywords):
+        m.put(optimizer.address, _FIXED, UNKNOWN)
+    m.record(OptimizerMade(place, m.context, optimizer, ()))
 
 
 def _is_class(path: str) -> bool:
@@ -111,7 +115,7 @@ def inner_of(m: Machine, optimizer: Instance) -> Value:
 
 def has_fixed_scale(m: Machine, optimizer: Instance) -> bool | None:
     """Whether a plain optimizer of Keras 3 divides by a scale that its loss is to be multiplied with."""
-    factor = m.field(optimizer.address, "loss_scale_factor")
+    factor = m.field(optimizer.address, _FIXED)
     if factor is None or factor == NONE:
         return False
     return True if isinstance(factor, Const) else None
