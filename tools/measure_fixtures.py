@@ -5,9 +5,9 @@
     python -m tools.measure_fixtures --check        fails where the records differ from a fresh run
     python -m tools.measure_fixtures --check --every 3      the same for every third program
 
-measured.json holds what the models put out, and of which text of the program ("of"); made.json, for the audit, the dtypes of layers, models and variables by the
-call that makes each. Needs tensorflow and tf-keras in the interpreter that runs it, and Python 3.11 or later, which
-tells columns.
+measured.json holds what the models put out, and of which text of the program ("of"); made.json, for the audit, the
+dtypes of layers, models and variables by the call that makes each. Needs tensorflow and tf-keras in the interpreter
+that runs it, and Python 3.11 or later, which tells columns.
 """
 
 from __future__ import annotations
