@@ -151,7 +151,7 @@ class HalfLosses:
             for event in self._events
             if isinstance(event, Computed) and (event.result is None or event.result.made not in found)
         ]
-        given_on = self._given_on
+        given_on = self._given_on if found else ()
         while True:
             used = {made for event in others if not _takes_any(event) for made in self._given(event) if made in found}
             used |= {made for made in given_on if made in found}
