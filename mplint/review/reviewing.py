@@ -1,0 +1,124 @@
+"""From two revisions to what is to be said of the change between them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mplint.analysis import Report
+from mplint.findings import Severity
+from mplint.output import findings as shown_as
+from mplint.output.context import Context
+from mplint.review.checking import Asked, Side, check, check_like
+from mplint.review.comments import Comment, Writer
+from mplint.review.diff import Diff
+from mplint.review.markdown import escaped
+from mplint.review.selection import Kept, Selection, select
+from mplint.review.snapshot import write_snapshot
+from mplint.review.suggestions import suggestions
+from mplint.review.summary import Status, status, summarized
+
+
+@dataclass(frozen=True)
+class Change:
+    """Two commits of a repository on disk: what was, and what is to be."""
+
+    repository: Path
+    base: str
+    head: str
+
+
+@dataclass(frozen=True)
+class Taste:
+    """How much is said, and how."""
+
+    max_comments: int = 25
+    docs: str | None = None
+    fail_on: Severity | None = None
+
+
+@dataclass(frozen=True)
+class Review:
+    """What is to be said of a change, for any forge.
+
+    `alive` holds the fingerprints of all that is found at its head, told or not: what is not in it is gone. `reports`
+    are the findings that the review speaks of in formats for machines, for where it may not speak.
+    """
+
+    change: Change
+    comments: tuple[Comment, ...]
+    summary: str
+    status: Status
+    alive: frozenset[str]
+    found: int
+    annotations: str
+    sarif: str
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether there is nothing to say."""
+        return not self.found
+
+
+def review(change: Change, asked: Asked, taste: Taste) -> Review:
+    """Check both revisions, and say what the change between them causes or touches."""
+    diff = Diff.between(change.repository, change.base, change.head)
+    with _folders() as (at_head, at_base):
+        write_snapshot(change.repository, change.head, at_head)
+        head = check(at_head, asked)
+        base = None
+        if head.report.findings:
+            write_snapshot(change.repository, change.base, at_base)
+            base = check_like(head, at_base, asked)
+        return _told(change, head, select(head, base, diff), diff, taste)
+
+
+def _told(change: Change, head: Side, selection: Selection, diff: Diff, taste: Taste) -> Review:
+    kept = selection.kept
+    writer = Writer(head, diff, suggestions(kept, head, diff), taste.docs)
+    every = tuple(writer.comments(kept))
+    comments = every[: taste.max_comments]
+    notes = [*map(escaped, head.report.notes), *(_failed(head) if head.report.failures else ())]
+    report = Report(tuple(one.finding for one in kept), head.report.failures, head.report.notes)
+    context = Context(head.project, head.top, unsafe=head.settings.unsafe_fixes)
+    return Review(
+        change=change,
+        comments=comments,
+        summary=summarized(
+            kept, _spoken_of(kept, comments), left=selection.left, notes=notes, docs=taste.docs, head=change.head
+        ),
+        status=status(kept, taste.fail_on),
+        alive=selection.alive | {comment.fingerprint for comment in every},
+        found=len(kept),
+        annotations=shown_as("github")(report, context),
+        sarif=shown_as("sarif")(report, context),
+    )
+
+
+def _spoken_of(kept: tuple[Kept, ...], comments: tuple[Comment, ...]) -> frozenset[str]:
+    """The fingerprints of the findings that a comment tells, be it at their own line or at their cause."""
+    own = {comment.fingerprint for comment in comments}
+    causes = {(comment.path, comment.first) for comment in comments if comment.code == "cause"}
+    return frozenset(
+        one.finding.fingerprint
+        for one in kept
+        if one.finding.fingerprint in own
+        or (one.anchor is not None and one.anchor.is_cause and (one.anchor.path, one.anchor.first) in causes)
+    )
+
+
+def _failed(head: Side) -> tuple[str, ...]:
+    paths = sorted({head.path(failure.path) for failure in head.report.failures})
+    return (f"mplint itself failed in {escaped(', '.join(paths))}: not everything was checked.",)
+
+
+@contextmanager
+def _folders() -> Iterator[tuple[Path, Path]]:
+    with tempfile.TemporaryDirectory(prefix="mplint-review-") as folder:
+        top = Path(folder).resolve()
+        for name in ("head", "base"):
+            (top / name).mkdir()
+        yield top / "head", top / "base"

@@ -1,0 +1,125 @@
+"""One review of one pull request: from its two commits to what its forge shows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mplint.git import commit_of
+from mplint.review.checking import Asked
+from mplint.review.comments import Comment
+from mplint.review.forge import Forge, PullRequest, ReadOnly, Uncertain
+from mplint.review.manners import Plan, plan
+from mplint.review.payload import body
+from mplint.review.reviewing import Change, Review, Taste, review
+from mplint.review.summary import with_refused
+
+_TRIES: Final = 5
+"""How often it is looked again what is there, after an answer was lost."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a review of a pull request went. `said` counts new comments; `is_superseded`: it has changed meanwhile.
+
+    `review` is None where the pull request is closed. `read_only` says why nothing could be told, where that is so.
+    `body` is how its forge wants a comment.
+    """
+
+    review: Review | None = None
+    said: int = 0
+    resolved: int = 0
+    is_superseded: bool = False
+    read_only: str = ""
+    body: Callable[[Comment], str] = body
+
+    @property
+    def in_words(self) -> str:
+        """How it went, for a log."""
+        if self.review is None:
+            return "Closed: nothing to review."
+        if self.is_superseded:
+            return "Changed meanwhile: the next run reviews it."
+        return f"{self.review.status.description} {self.said} said, {self.resolved} resolved."
+
+
+async def review_pull_request(
+    forge: Forge, repository: Path, asked: Asked, taste: Taste, *, with_status: bool = False, dry_run: bool = False
+) -> Told:
+    """Review the pull request that `forge` is about; both its commits are in the `repository` on disk.
+
+    This is all that a command or a server has to call. Whatever happens on the way, a later call takes it up where it
+    was left, and says nothing twice.
+    """
+    pull = await forge.pull_request()
+    if not pull.is_open:
+        return Told()
+    for commit in (pull.base, pull.head):
+        commit_of(repository, commit)
+    done = await asyncio.to_thread(review, Change(repository, pull.base, pull.head), asked, taste)
+    if dry_run:
+        return Told(done, body=forge.body)
+    if (await forge.pull_request()).head != pull.head:
+        return Told(done, is_superseded=True)
+    try:
+        return await _tell(forge, pull, done, with_status=with_status)
+    except ReadOnly as error:
+        return Told(done, read_only=str(error))
+
+
+async def _tell(forge: Forge, pull: PullRequest, done: Review, *, with_status: bool) -> Told:
+    before = (await forge.said()).threads
+    refused = await _post(forge, pull, done)
+    said = await forge.said()
+    to_do = plan(done, said, forge.body)
+    for thread in to_do.resolve:
+        await forge.resolve(thread, resolved=True)
+    for thread in to_do.reopen:
+        await forge.resolve(thread, resolved=False)
+    for thread, text in to_do.edit:
+        await forge.edit(thread, text)
+    await _summarize(forge, done, refused)
+    if with_status:
+        await forge.mark(pull, done.status)
+    return Told(done, len(said.threads) - len(before), len(to_do.resolve))
+
+
+async def _post(forge: Forge, pull: PullRequest, done: Review) -> tuple[Comment, ...]:
+    """Post what was not said before; where an answer was lost, look first what has arrived."""
+    refused: list[Comment] = []
+    for left in reversed(range(_TRIES)):
+        to_do: Plan = plan(done, await forge.said(), forge.body)
+        waiting = [comment for comment in to_do.post if comment not in refused]
+        try:
+            for batch in _batches(waiting, forge.batch):
+                refused += await forge.post(pull, batch)
+        except Uncertain:
+            if not left:
+                raise
+        else:
+            break
+    return tuple(refused)
+
+
+async def _summarize(forge: Forge, done: Review, refused: Sequence[Comment]) -> None:
+    text = with_refused(done.summary, [comment.brief for comment in refused])
+    for left in reversed(range(_TRIES)):
+        before = (await forge.said()).summary
+        if before is None and done.is_silent:
+            return
+        if before is not None and before.body == text:
+            return
+        try:
+            await forge.summarize(before, text)
+        except Uncertain:
+            if not left:
+                raise
+        else:
+            return
+
+
+def _batches(comments: Sequence[Comment], size: int) -> list[Sequence[Comment]]:
+    return [comments[start : start + size] for start in range(0, len(comments), size)]
