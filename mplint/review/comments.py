@@ -65,7 +65,7 @@ class Writer:
             else:
                 made.append(self._of_finding(one, one.anchor))
         made += [self._of_cause(anchor, group) for anchor, group in caused.items()]
-        yield from sorted(made, key=lambda one: (-one.severity, one.path, one.first, one.code, one.fingerprint))
+        yield from sorted(made, key=_rank)
 
     def _of_finding(self, one: Kept, anchor: Anchor) -> Comment:
         finding = one.finding
@@ -134,7 +134,9 @@ class Writer:
 
     def _about(self, one: Kept, offered: Suggestion | None, *, is_here: bool) -> Iterator[str]:
         finding = one.finding
-        yield f"{titled(finding, self._docs)} · {finding.severity}"
+        rows = self._head.rows(finding.path, finding.span)
+        is_wide = is_here and offered is not None and rows is not None and (offered.first, offered.last) != rows
+        yield f"{titled(finding, self._docs)} · {finding.severity}" + (f" · line {rows[0]}" if rows and is_wide else "")
         yield escaped(finding.message[:_LONGEST])
         if why := _why(finding.code):
             yield f"**Why it matters:** {why}"
@@ -184,6 +186,12 @@ def listed(group: Sequence[Kept], docs: str | None) -> Iterator[str]:
     """A line for each finding: where it lies, and what it is."""
     for one in group:
         yield f"{code(one.place)} {titled(one.finding, docs)}: {escaped(one.finding.message[:_LONGEST])}"
+
+
+def _rank(comment: Comment) -> tuple[int, bool, str, int, str, str]:
+    """The worst first; of these what causes others, then by place."""
+    cause = comment.code == "cause"
+    return -comment.severity, not cause, comment.path, comment.first, comment.code, comment.fingerprint
 
 
 @lru_cache(maxsize=256)
