@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
 def reviewed(repository: Repository) -> Reviewed:
     """The review of the change from one commit to another."""
 
-    def run(base: str, head: str, *, asked: Asked = Asked(), **taste: object) -> Review:
-        return review(Change(repository.top, base, head), asked, Taste(**taste))  # type: ignore[arg-type]
+    def run(base: str, head: str, *, asked: Asked | None = None, **taste: Any) -> Review:
+        return review(Change(repository.top, base, head), asked or Asked(), Taste(**taste))
 
     return run

@@ -51,6 +51,11 @@ class Comment:
     is_resolved: bool = False
     replies: list[str] = field(default_factory=list)
 
+    @property
+    def code_of(self) -> str:
+        """What it is about."""
+        return self.body.split(":")[1]
+
 
 class FakeGitHub:
     """One repository `owner/name`, one pull request, number 7, from `work` to `main`."""
@@ -92,10 +97,9 @@ class FakeGitHub:
         for path, made in changes.items():
             text = self.repository.file("work", path).decode()
             lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+            rows = [row for first, last, _ in made for row in range(first, last + 1)]
+            assert len(rows) == len(set(rows)), "only one suggestion per line can be applied in a batch"
             for first, last, new in sorted(made, reverse=True):
-                assert not any(f <= last and l >= first for f, l, n in made if (f, l, n) != (first, last, new)), (
-                    "only one suggestion per line can be applied in a batch"
-                )
                 old = "".join(lines[first - 1 : last])
                 assert new.rstrip("\n") != old.rstrip("\n"), "the suggestion changes nothing"
                 assert ("\r\n" in old) == ("\r\n" in new) or not new, "the line ends are others"

@@ -170,7 +170,7 @@ def test_unsafe_fixes_are_suggested_on_demand(repository: Repository, reviewed: 
         (b"y = bad()", "y = good()"),
         (b"\xef\xbb\xbfy = bad()\n", "\ufeffy = good()\n"),
         (b"# coding: latin-1\ny = bad(), '\xe9'\n", None),
-        ("y = bad(), '```'\n".encode(), "y = good(), '```'\n"),
+        (b"y = bad(), '```'\n", "y = good(), '```'\n"),
     ],
 )
 def test_the_bytes_of_a_file_are_kept(
@@ -228,7 +228,8 @@ def test_a_rule_that_is_turned_on_brings_nothing(repository: Repository, reviewe
 
 
 def test_notebooks_and_unreadable_files_are_in_the_summary(repository: Repository, reviewed: Reviewed) -> None:
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ["x\n", "bad()"]}
+    cell: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cell["source"] = ["x\n", "bad()"]
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}, indent=1)
     base = repository.commit(a="x = 1\n")
     head = repository.commit({"n.ipynb": notebook, "broken.ipynb": "{", "b.py": b"\xff"}, a="x = (\n")
