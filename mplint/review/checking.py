@@ -29,13 +29,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Side:
-    """A revision whose files lie in the folder `top`, and what is found there."""
+    """A revision whose files lie in the folder `top`, and what is found there.
+
+    `known` are the fingerprints of what a baseline leaves out.
+    """
 
     top: Path
     project: Project
     settings: Settings
     targets: tuple[Path, ...]
     report: Report
+    known: frozenset[str] = frozenset()
 
     def path(self, file: Path) -> str:
         """A file as the repository names it."""
@@ -61,8 +65,9 @@ def check(top: Path, asked: Asked) -> Side:
     settings.require_known({rule.code for rule in rules()})
     side = _checked(top, settings, named)
     if settings.baseline is not None and (root / settings.baseline).resolve().is_relative_to(top.resolve()):
-        known = Baseline.read(root / settings.baseline)
-        return replace(side, report=known.leave_out(side.report, side.project, side.targets))
+        baseline = Baseline.read(root / settings.baseline)
+        report = baseline.leave_out(side.report, side.project, side.targets)
+        return replace(side, report=report, known=frozenset(baseline.known))
     return side
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple
 
 from mplint.analysis import Report
-from mplint.findings import Applicability, Edit, Finding, Span
-from mplint.fixer import fix
+from mplint.findings import Applicability, Finding
+from mplint.fixer import Filter, fix
 from mplint.project.modules import Project
 from mplint.review.checking import Side
 from mplint.review.diff import Diff
 from mplint.review.selection import Kept
-from mplint.source.edits import apply_edits
 from mplint.source.file import SourceFile
 from mplint.source.notebook import SUFFIX as NOTEBOOK
 
@@ -34,25 +35,36 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class _Change:
+    """What a fix does: rows of one file, from 0, the last one excluded."""
+
     finding: Finding
-    edits: tuple[Edit, ...]
-    first: int
-    last: int
+    start: int
+    end: int
 
 
 def suggestions(kept: Sequence[Kept], head: Side, diff: Diff) -> dict[str, Suggestion]:
     """The suggestion for each finding that has one, by fingerprint.
 
-    Findings whose fixes touch the same lines share one: the forges apply no two to a line.
+    They are taken from what the fixer makes of the files when it mends just these findings, so that all of them give
+    its text together. Findings whose fixes touch the same lines share one: the forges apply no two to a line.
     """
     possible = [change for one in kept if (change := _change(one, head, diff)) is not None]
-    sound = _sound([change.finding for change in possible], head)
-    changes = [change for change in possible if change.finding.fingerprint in sound]
+    if not possible:
+        return {}
+    outcome = fix(
+        head.project,
+        head.targets,
+        head.settings,
+        unsafe=head.settings.unsafe_fixes,
+        filters=(_only([change.finding.fingerprint for change in possible], head),),
+    )
     found: dict[str, Suggestion] = {}
-    for group in _together(changes):
-        made = _suggestion(group, head.project.source(group[0].finding.path))
-        if made is not None and diff.files[head.path(group[0].finding.path)].hunk_at(made.first, made.last):
-            found |= dict.fromkeys(made.fingerprints, made)
+    for path, text in outcome.files.items():
+        made = [change for change in possible if change.finding.path == path and change.finding in outcome.applied]
+        source, file = head.project.source(path), diff.files.get(head.path(path))
+        for one in _of_file(made, source, text):
+            if file is not None and one.last - one.first < _TALLEST and file.hunk_at(one.first, one.last) is not None:
+                found |= dict.fromkeys(one.fingerprints, one)
     return found
 
 
@@ -62,77 +74,87 @@ def _change(one: Kept, head: Side, diff: Diff) -> _Change | None:
     allowed = (Applicability.SAFE, Applicability.UNSAFE) if head.settings.unsafe_fixes else (Applicability.SAFE,)
     if finding.fix is None or finding.fix.applicability not in allowed or finding.path.suffix == NOTEBOOK:
         return None
-    edits, file = tuple(sorted(finding.fix.edits)), diff.files.get(head.path(finding.path))
+    edits, file = sorted(finding.fix.edits), diff.files.get(head.path(finding.path))
     if not edits or file is None or any(edit.path != finding.path for edit in edits):
         return None
     source = head.project.source(finding.path)
     if source.encoding not in ("utf-8", "ascii") or not _has_one_line_end(source.text):
         return None
-    first, last = _rows(source.text, Span(edits[0].span.start, max(edit.span.end for edit in edits)))
-    if last - first >= _TALLEST or file.hunk_at(first, last) is None:
+    start = source.text.count("\n", 0, edits[0].span.start)
+    end = max(source.text.count("\n", 0, max(edit.span.start, edit.span.end - 1)) + 1 for edit in edits)
+    if end - start > _TALLEST or file.hunk_at(start + 1, end) is None:
         return None
-    return _Change(finding, edits, first, last)
+    return _Change(finding, start, end)
 
 
-def _sound(findings: Sequence[Finding], head: Side) -> frozenset[str]:
-    """Those whose fixes stand their check when they are really made, all together."""
-    if not findings:
-        return frozenset()
-    wanted = {finding.fingerprint for finding in findings}
+def _only(wanted: Collection[str], head: Side) -> Filter:
+    """Leaves out the fixes of all that was found before and is not wanted; what fixing brings to light stays."""
+    others = ({finding.fingerprint for finding in head.report.findings} | head.known) - set(wanted)
 
-    def only_wanted(report: Report, project: Project) -> Report:
-        kept = (one if one.fingerprint in wanted else replace(one, fix=None) for one in report.findings)
+    def leave_out(report: Report, project: Project) -> Report:
+        kept = (replace(one, fix=None) if one.fingerprint in others else one for one in report.findings)
         return replace(report, findings=tuple(kept))
 
-    outcome = fix(head.project, head.targets, head.settings, unsafe=head.settings.unsafe_fixes, filters=(only_wanted,))
-    return frozenset(finding.fingerprint for finding in outcome.applied if finding in findings)
+    return leave_out
 
 
-def _together(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
-    """The changes, those together that touch the same rows of a file."""
-    group: list[_Change] = []
-    last = 0
-    for change in sorted(changes, key=lambda change: (change.finding.path, change.first, change.last)):
-        if group and (change.finding.path != group[0].finding.path or change.first > last):
-            yield group
-            group = []
-        last = max(last, change.last) if group else change.last
-        group.append(change)
-    if group:
-        yield group
+def _of_file(changes: Sequence[_Change], source: SourceFile, text: str) -> Iterator[Suggestion]:
+    """The lines that differ in the new text of a file; nothing where some of them belong to no change."""
+    old, new = _lines(source.text), _lines(text)
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    pieces = [_Piece(*piece) for kind, *piece in matcher.get_opcodes() if kind != "equal"]
+    ranges = _joined((change.start, change.end) for change in changes)
+    for piece in pieces:
+        touched = [each for each in ranges if piece.touches(*each)]
+        if not touched:
+            return
+        ranges = _joined((*ranges, (min(piece.start, touched[0][0]), max(piece.end, touched[-1][1]))))
+    for start, end in ranges:
+        inside = [piece for piece in pieces if piece.touches(start, end)]
+        ahead = start + sum(piece.grows for piece in pieces if piece.end <= start and piece not in inside)
+        before = "".join(old[start:end])
+        after = "".join(new[ahead : ahead + end - start + sum(piece.grows for piece in inside)])
+        if after == before or (after and after.endswith("\n") != before.endswith("\n")):
+            continue
+        if source.bom and start == 0:
+            after = _BOM + after
+        mended = (change.finding.fingerprint for change in changes if start <= change.start and change.end <= end)
+        yield Suggestion(start + 1, end, after, tuple(mended))
 
 
-def _suggestion(group: Sequence[_Change], source: SourceFile) -> Suggestion | None:
-    first, last = min(change.first for change in group), max(change.last for change in group)
-    block = _block(source.text, first, last)
-    before = source.text[block.start : block.end]
-    edits = {edit for change in group for edit in change.edits}
-    inside = [(Span(e.span.start - block.start, e.span.end - block.start), e.content) for e in sorted(edits)]
-    after = apply_edits(before, inside)
-    if after == before or (bool(after) and after.endswith("\n") != before.endswith("\n")):
-        return None
-    if source.bom and first == 1:
-        after = _BOM + after
-    return Suggestion(first, last, after, tuple(change.finding.fingerprint for change in group))
+class _Piece(NamedTuple):
+    """Rows of the old text, and those that stand there in the new one."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+    @property
+    def grows(self) -> int:
+        return self.new_end - self.new_start - (self.end - self.start)
+
+    def touches(self, start: int, end: int) -> bool:
+        """Whether it changes these rows, or stands between them and others."""
+        if self.start == self.end:
+            return start <= self.start <= end
+        return self.start < end and self.end > start
 
 
-def _rows(text: str, span: Span) -> tuple[int, int]:
-    """The rows that hold a span; where it takes a line end away behind which nothing is left, the next row, too."""
-    first, last = text.count("\n", 0, span.start) + 1, text.count("\n", 0, max(span.start, span.end - 1)) + 1
-    starts_row = span.start == 0 or text[span.start - 1] == "\n"
-    takes_end = span.end > span.start and text[span.end - 1] == "\n" and not starts_row
-    return first, last + 1 if takes_end and span.end < len(text) else last
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges in order, those in one that overlap."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
 
 
-def _block(text: str, first: int, last: int) -> Span:
-    """Where the rows stand, the last one with its line end."""
-    start = 0
-    for _ in range(first - 1):
-        start = text.index("\n", start) + 1
-    end = start
-    for _ in range(last - first + 1):
-        end = text.find("\n", end) + 1 or len(text)
-    return Span(start, end)
+def _lines(text: str) -> list[str]:
+    """The lines as git counts them, with their ends."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _has_one_line_end(text: str) -> bool:
