@@ -43,9 +43,9 @@ def is_valid(schema: str, file: Path) -> bool:
     ("schema", "file"),
     [
         ("github-actions", "action.yml"),
-        ("github-workflows", "examples/ci/github-review.yml"),
-        ("github-workflows", "examples/ci/github-review-forks.yml"),
-        ("gitlab-ci", "examples/ci/gitlab-review.yml"),
+        ("github-workflows", "mplint/templates/github.yml"),
+        ("github-workflows", "mplint/templates/github-forks.yml"),
+        ("gitlab-ci", "mplint/templates/gitlab.yml"),
     ],
 )
 def test_files_for_ci_are_as_their_schemas_want_them(schema: str, file: str) -> None:
@@ -65,7 +65,7 @@ def steps() -> dict[str, dict[str, Any]]:
 def test_no_text_of_others_gets_into_a_script() -> None:
     """What a pull request says comes in through the environment, never by pasting it into a script."""
     assert not [name for name, step in steps().items() if "${{" in step["run"]]
-    forks = yaml.safe_load((ROOT / "examples" / "ci" / "github-review-forks.yml").read_text())
+    forks = yaml.safe_load((ROOT / "mplint" / "templates" / "github-forks.yml").read_text())
     [job] = forks["jobs"].values()
     assert [step["uses"].split("@")[0] for step in job["steps"]] == ["actions/checkout", "OWNER/mplint"]
     assert "ref" not in job["steps"][0]["with"]
@@ -113,7 +113,7 @@ def test_the_action_reviews(repository: Repository, tmp_path: Path) -> None:
 
     async def review() -> subprocess.CompletedProcess[str]:
         async with github.serving() as url:
-            environment = {
+            environment: dict[str, str | Path] = {
                 "RUNNER_TEMP": tmp_path,
                 "GITHUB_TOKEN": "s3cret",
                 "GITHUB_REPOSITORY": "owner/name",

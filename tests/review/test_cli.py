@@ -91,7 +91,9 @@ def test_wrong_calls(mplint: Run) -> None:
         assert said in result.stderr
 
 
-def command(*arguments: str, cwd: Path, hidden: tuple[str, ...] = (), **environment: str) -> tuple[int, str, str]:
+def command(
+    *arguments: str, cwd: Path, environment: dict[str, str] | None = None, hidden: tuple[str, ...] = ()
+) -> tuple[int, str, str]:
     """The real command, with some modules hidden."""
     hide = f"sys.modules.update(dict.fromkeys({hidden!r}))"
     start = f"sys.argv = ['mplint', *{list(arguments)!r}]; runpy.run_module('mplint', run_name='__main__')"
@@ -99,7 +101,7 @@ def command(*arguments: str, cwd: Path, hidden: tuple[str, ...] = (), **environm
     done = subprocess.run(
         [sys.executable, "-c", f"import runpy, sys; {hide}; {start}"],
         cwd=cwd,
-        env={**kept, "PYTHONPATH": str(ROOT), **environment},
+        env={**kept, "PYTHONPATH": str(ROOT), **(environment or {})},
         capture_output=True,
         text=True,
         check=False,
@@ -112,7 +114,7 @@ def test_without_the_extra_it_prints_and_says_what_to_install(mplint: Run, repos
     status, shown, _ = command("review", "--base", "main", cwd=repository.top, hidden=extra)
     assert (status, json.loads(shown)["comments"]) == (0, [])
     asked = ("review", "--forge", "github", "--repository", "a/b", "--number", "1")
-    status, _, told = command(*asked, cwd=repository.top, hidden=extra, GITHUB_TOKEN="x")
+    status, _, told = command(*asked, cwd=repository.top, hidden=extra, environment={"GITHUB_TOKEN": "x"})
     assert status == 2
     assert 'pip install "mplint[bot]"' in told
 
@@ -145,7 +147,7 @@ def test_in_the_ci_of_github(mplint: Run, repository: Repository, tmp_path: Path
                 "GITHUB_STEP_SUMMARY": str(page),
             }
             return await asyncio.to_thread(
-                lambda: command("review", "--forge", "github", *more, cwd=repository.top, **ci)
+                lambda: command("review", "--forge", "github", *more, cwd=repository.top, environment=ci)
             )
 
     status, shown, told = asyncio.run(run("--dry-run"))
