@@ -81,3 +81,12 @@ def test_the_working_tree_has_no_part_in_it(repository: Repository, reviewed: Re
     repository.write(precision="", train="1 +", new="2 +")
     done = reviewed(base, head)
     assert [(comment.code, comment.path) for comment in done.comments] == [("MP101", "model.py"), ("MP102", "model.py")]
+
+
+def test_what_the_documentation_shows_is_said(repository: Repository, reviewed: Reviewed) -> None:
+    shutil.copytree(EXAMPLES / "digits", repository.top, dirs_exist_ok=True)
+    policy = (repository.top / "precision.py").read_text()
+    base = repository.commit(precision=policy.replace("mixed_float16", "float32"))
+    [comment] = reviewed(base, repository.commit(precision=policy)).comments
+    page = (EXAMPLES.parent / "docs" / "review.md").read_text()
+    assert f"```markdown\n{comment.body}\n```" in page
