@@ -25,7 +25,8 @@ _TRIES: Final = 5
 class Told:
     """How a review of a pull request went. `said` counts new comments; `is_superseded`: it has changed meanwhile.
 
-    `review` is None where the pull request is closed. `read_only` says why nothing could be told, where that is so.
+    `review` is None where the pull request is closed. `read_only` says why nothing could be told, where that is so, and
+    `unmarked` why the commit could not be marked.
     `body` is how its forge wants a comment.
     """
 
@@ -34,6 +35,7 @@ class Told:
     resolved: int = 0
     is_superseded: bool = False
     read_only: str = ""
+    unmarked: str = ""
     body: Callable[[Comment], str] = body
 
     @property
@@ -43,7 +45,8 @@ class Told:
             return "Closed: nothing to review."
         if self.is_superseded:
             return "Changed meanwhile: the next run reviews it."
-        return f"{self.review.status.description} {self.said} said, {self.resolved} resolved."
+        unmarked = f" The commit is not marked: {self.unmarked}" if self.unmarked else ""
+        return f"{self.review.status.description} {self.said} said, {self.resolved} resolved.{unmarked}"
 
 
 async def review_pull_request(
@@ -82,9 +85,13 @@ async def _tell(forge: Forge, pull: PullRequest, done: Review, *, with_status: b
     for thread, text in to_do.edit:
         await forge.edit(thread, text)
     await _summarize(forge, done, refused)
+    unmarked = ""
     if with_status:
-        await forge.mark(pull, done.status)
-    return Told(done, len(said.threads) - len(before), len(to_do.resolve))
+        try:
+            await forge.mark(pull, done.status)
+        except ReadOnly as error:  # that is another permission, and all else is told
+            unmarked = str(error)
+    return Told(done, len(said.threads) - len(before), len(to_do.resolve), unmarked=unmarked)
 
 
 async def _post(forge: Forge, pull: PullRequest, done: Review) -> tuple[Comment, ...]:

@@ -187,6 +187,13 @@ def test_a_state_on_demand(github: FakeGitHub, review: Review) -> None:
     assert (status["state"], status["sha"], status["context"]) == ("success", github.head, "mplint")
 
 
+def test_a_token_that_may_comment_and_not_mark(github: FakeGitHub, review: Review) -> None:
+    github.faults = [Fault("POST", "statuses", 403)]
+    told = review(with_status=True)
+    assert (told.said, told.read_only) == (3, "")
+    assert "The commit is not marked: GitHub refuses it: 403" in told.in_words
+
+
 def test_batches_and_pages(github: FakeGitHub, review: Review, repository: Repository) -> None:
     github.page = 7
     repository.commit(a="".join(f"y{number} = bad()\n" for number in range(60)))
