@@ -1,10 +1,15 @@
-"""Reviews on a GitHub that others have written: myworld keeps state, and checks paths."""
+"""Reviews on GitHubs that others have written.
+
+myworld keeps state, and checks paths; prism holds each request against GitHub's own description of its API.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
 import subprocess
+import threading
 import venv
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +19,15 @@ import httpx
 import pytest
 import yaml
 
+from mplint.findings import Severity
 from mplint.review.checking import Asked
-from mplint.review.forge import PullRequest
+from mplint.review.comments import Comment
+from mplint.review.forge import ForgeError, Note, PullRequest, Thread
 from mplint.review.forges.github import GitHub
 from mplint.review.reviewing import Taste
 from mplint.review.session import Told, review_pull_request
+from mplint.review.suggestions import Suggestion
+from mplint.review.summary import Status
 from tests.review.clock import FakeClock
 from tests.review.repositories import Repository
 
@@ -114,3 +123,56 @@ def test_comments_are_stored_once(served: tuple[str, str], repository: Repositor
     assert review().said == 0
     assert len(stored("pulls/1/comments")) == 2
     assert len(stored("issues/1/comments")) == 1
+
+
+@pytest.fixture(scope="module")
+def contract(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of prism with GitHub's own description of its API, which answers with its examples."""
+    folder = tmp_path_factory.mktemp("prism")
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not here")
+    install = [npm, "install", "--silent", "--no-audit", "--no-fund", "@stoplight/prism-cli@5.16.0"]
+    done = subprocess.run([*install, "@octokit/openapi@23.0.2"], cwd=folder, capture_output=True, check=False)
+    if done.returncode:
+        pytest.skip("prism cannot be installed here")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    description = folder / "node_modules" / "@octokit" / "openapi" / "generated" / "api.github.com.json"
+    command = [str(folder / "node_modules" / ".bin" / "prism"), "mock", "--port", str(port), str(description)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if "Prism is listening" in line:
+                    break
+            reader = threading.Thread(target=process.stdout.read, daemon=True)  # it stops where nobody reads
+            reader.start()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+def test_requests_are_as_github_describes_them(contract: str) -> None:
+    async def as_described(request: httpx.Request) -> None:
+        request.headers["accept"] = "application/json"  # the description knows no other, GitHub does
+
+    def comment(first: int, last: int) -> Comment:
+        suggestion = Suggestion(first, last, "x\n", ("ab" * 16,))
+        return Comment("MP101", "ab" * 16, Severity.ERROR, "a.py", None, first, last, None, "x", "x", suggestion)
+
+    async def asked() -> None:
+        async with httpx.AsyncClient(event_hooks={"request": [as_described]}) as client:
+            forge = GitHub(client, FakeClock(), "t", "octocat/hello", 7, contract)
+            pull = await forge.pull_request()
+            assert pull.is_open
+            assert await forge.post(pull, [comment(1, 2), comment(3, 3)]) == ()
+            await forge.edit(Thread("1", "T", "ab", "x", False, 1, 1), "x")
+            await forge.summarize(None, "x")
+            await forge.summarize(Note("1", "x"), "x")
+            await forge.mark(pull, Status("success", "x"))
+            with pytest.raises(ForgeError, match="refuses it"):
+                await forge.mark(pull, Status("nonsense", "x"))  # type: ignore[arg-type]
+
+    asyncio.run(asked())
