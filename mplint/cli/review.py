@@ -129,7 +129,7 @@ def _told(top: Path, asked: Asked, taste: Taste, options: Mapping[str, Any]) -> 
 def _append(file: str | None, text: str) -> None:
     """Add to the page that GitHub shows of a run."""
     if file:
-        with Path(file).open("a", encoding="utf-8") as page:
+        with Path(file).open("a", encoding="utf-8", errors="replace") as page:
             page.write(f"{text}\n")
 
 

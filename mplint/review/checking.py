@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -31,15 +31,15 @@ class Asked:
 class Side:
     """A revision whose files lie in the folder `top`, and what is found there.
 
-    `known` are the fingerprints of what a baseline leaves out.
+    `whole` is all of it, `report` what a baseline does not leave out.
     """
 
     top: Path
     project: Project
     settings: Settings
     targets: tuple[Path, ...]
+    whole: Report
     report: Report
-    known: frozenset[str] = frozenset()
 
     def path(self, file: Path) -> str:
         """A file as the repository names it."""
@@ -66,21 +66,21 @@ def check(top: Path, asked: Asked) -> Side:
     side = _checked(top, settings, named)
     if settings.baseline is not None and (root / settings.baseline).resolve().is_relative_to(top.resolve()):
         baseline = Baseline.read(root / settings.baseline)
-        report = baseline.leave_out(side.report, side.project, side.targets)
-        return replace(side, report=report, known=frozenset(baseline.known))
+        return replace(side, report=baseline.leave_out(side.whole, side.project, side.targets))
     return side
 
 
-def check_like(other: Side, top: Path, asked: Asked) -> Side:
-    """Check the files in the folder `top` as those of another revision: with its settings."""
+def check_like(other: Side, top: Path, files: Collection[str]) -> Side:
+    """Check some files of the revision in the folder `top` as those of another one: with its settings."""
     root = top / other.settings.root.relative_to(other.top)
     root.mkdir(parents=True, exist_ok=True)
-    named = [path for path in map(top.joinpath, asked.paths) if path.exists()] if asked.paths else [top]
+    named = [path for path in map(top.joinpath, sorted(files)) if path.is_file()]
     return _checked(top, replace(other.settings, root=root), named)
 
 
-def _checked(top: Path, settings: Settings, named: list[Path]) -> Side:
+def _checked(top: Path, settings: Settings, named: Sequence[Path]) -> Side:
     exclusions = Exclusions.configured(settings)
     targets = tuple(discover(named, exclusions, on_unreadable=lambda error: None))
     project = Project.at(settings.root, exclusions=exclusions, extra=targets, folder=top)
-    return Side(top, project, settings, targets, analyze(project, targets, settings) if targets else Report(()))
+    report = analyze(project, targets, settings) if targets else Report(())
+    return Side(top, project, settings, targets, report, report)

@@ -22,7 +22,8 @@ from mplint.settings import UNREADABLE
 _MOST_LINES: Final = 40
 _MOST_LISTED: Final = 20
 _LONGEST: Final = 2000
-"""Characters of one text: a comment stays far below what a forge takes."""
+_LONGEST_LISTED: Final = 400
+"""Characters of one text: a comment stays below the 65,536 that a forge takes."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Writer:
         if why := _why(finding.code):
             yield f"**Why it matters:** {why}"
         if finding.trace:
-            steps = [f"1. {escaped(step[:_LONGEST])}" for step in finding.trace[:_MOST_LISTED]]
+            steps = [f"1. {escaped(step[:_LONGEST_LISTED])}" for step in finding.trace[:_MOST_LISTED]]
             yield folded("How the policy gets here", steps)
         if finding.code != UNREADABLE:
             yield f"<sub>To keep it as it is: {code(f'# mplint: ignore[{finding.code}]')}</sub>"
@@ -185,7 +186,7 @@ def titled(finding: Finding, docs: str | None) -> str:
 def listed(group: Sequence[Kept], docs: str | None) -> Iterator[str]:
     """A line for each finding: where it lies, and what it is."""
     for one in group:
-        yield f"{code(one.place)} {titled(one.finding, docs)}: {escaped(one.finding.message[:_LONGEST])}"
+        yield f"{code(one.place)} {titled(one.finding, docs)}: {escaped(one.finding.message[:_LONGEST_LISTED])}"
 
 
 def _rank(comment: Comment) -> tuple[int, bool, str, int, str, str]:

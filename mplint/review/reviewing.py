@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mplint.analysis import Report
+from mplint.errors import MplintError
 from mplint.findings import Severity
 from mplint.output import findings as shown_as
 from mplint.output.context import Context
@@ -68,12 +69,21 @@ def review(change: Change, asked: Asked, taste: Taste) -> Review:
     diff = Diff.between(change.repository, change.base, change.head)
     with _folders() as (at_head, at_base):
         write_snapshot(change.repository, change.head, at_head)
-        head = check(at_head, asked)
+        head = _checked(at_head, asked)
         base = None
         if head.report.findings:
             write_snapshot(change.repository, change.base, at_base)
-            base = check_like(head, at_base, asked)
+            there = {diff.was(head.path(finding.path)) for finding in head.report.findings}
+            base = check_like(head, at_base, {path for path in there if path is not None})
         return _told(change, head, select(head, base, diff), diff, taste)
+
+
+def _checked(top: Path, asked: Asked) -> Side:
+    """The head, checked; what is wrong with its configuration is told by its place in the repository."""
+    try:
+        return check(top, asked)
+    except MplintError as error:
+        raise MplintError(str(error).replace(f"{top}/", "")) from None
 
 
 def _told(change: Change, head: Side, selection: Selection, diff: Diff, taste: Taste) -> Review:

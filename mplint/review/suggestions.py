@@ -57,6 +57,7 @@ def suggestions(kept: Sequence[Kept], head: Side, diff: Diff) -> dict[str, Sugge
         head.settings,
         unsafe=head.settings.unsafe_fixes,
         filters=(_only([change.finding.fingerprint for change in possible], head),),
+        known=head.whole,
     )
     found: dict[str, Suggestion] = {}
     for path, text in outcome.files.items():
@@ -89,7 +90,7 @@ def _change(one: Kept, head: Side, diff: Diff) -> _Change | None:
 
 def _only(wanted: Collection[str], head: Side) -> Filter:
     """Leaves out the fixes of all that was found before and is not wanted; what fixing brings to light stays."""
-    others = ({finding.fingerprint for finding in head.report.findings} | head.known) - set(wanted)
+    others = {finding.fingerprint for finding in head.whole.findings} - set(wanted)
 
     def leave_out(report: Report, project: Project) -> Report:
         kept = (replace(one, fix=None) if one.fingerprint in others else one for one in report.findings)

@@ -14,7 +14,8 @@ from mplint.review.markdown import folded
 from mplint.review.selection import Kept, worst_first
 
 _MOST: Final = 50
-"""Findings of each kind that are listed."""
+_LONGEST: Final = 15_000
+"""Findings of each kind that are listed, and their characters: a forge takes no more than 65,536 in all."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,19 @@ def _table(kept: Sequence[Kept], docs: str | None) -> str:
 
 
 def _list(title: str, kept: Sequence[Kept], docs: str | None) -> str:
-    lines = [f"- {line}" for line in listed(kept[:_MOST], docs)]
-    if len(kept) > _MOST:
-        lines.append(f"- and {len(kept) - _MOST} more")
-    return folded(f"{title}: {len(kept)}", lines)
+    return folded(f"{title}: {len(kept)}", _some(list(listed(kept[:_MOST], docs)), len(kept)))
+
+
+def _some(lines: Sequence[str], count: int) -> list[str]:
+    """As many of the lines as there is room for, and how many of `count` there are beside them."""
+    room = _LONGEST
+    shown: list[str] = []
+    for line in lines[:_MOST]:
+        room -= len(line)
+        if room < 0:
+            break
+        shown.append(f"- {line}")
+    return shown if len(shown) == count else [*shown, f"- and {count - len(shown)} more"]
 
 
 def _number(count: int, severity: Severity) -> str:
@@ -91,4 +101,4 @@ def with_refused(summary: str, briefs: Sequence[str]) -> str:
     if not briefs:
         return summary
     title = f"On lines that take no comment: {len(briefs)}"
-    return "\n\n".join((summary, folded(title, [f"- {brief}" for brief in briefs])))
+    return "\n\n".join((summary, folded(title, _some(briefs, len(briefs)))))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import PurePosixPath
 
 import pytest
@@ -215,7 +217,7 @@ def test_settings_baselines_and_paths_of_the_repository(repository: Repository, 
     assert [comment.path for comment in reviewed(base, head).comments] == ["sub/c.py", "a.py"]
     only = Asked(paths=(PurePosixPath("sub"),))
     assert [comment.path for comment in reviewed(base, head, asked=only).comments] == ["sub/c.py"]
-    with pytest.raises(MplintError, match="no rule"):
+    with pytest.raises(MplintError, match=r"^mplint\.toml: `ignore`: there is no rule"):
         reviewed(base, repository.commit({"mplint.toml": 'ignore = ["XX1"]\n'}))
     outside = repository.commit({"mplint.toml": 'baseline = "../../../../etc/hostname"\n'})
     assert reviewed(base, outside).found
@@ -248,6 +250,26 @@ def test_what_comes_from_the_repository_is_told_as_text(repository: Repository, 
     assert comment.path == odd
     assert "@team" not in comment.body
     assert done.summary.count("<!--") == 1
+
+
+def test_names_that_are_no_text(repository: Repository, reviewed: Reviewed) -> None:
+    base = repository.commit(a="x = 1\n")
+    (repository.top / os.fsdecode(b"\xff.py")).write_text("bad()\n")
+    done = reviewed(base, repository.commit())
+    assert [comment.path for comment in done.comments] == ["\udcff.py"]
+    as_json(done).encode()
+
+
+def test_nothing_is_longer_than_a_forge_takes(repository: Repository, reviewed: Reviewed) -> None:
+    base = repository.commit(a="x = 1\n", c="calm\n")
+    long = "/".join(["l" * 200] * 4)
+    many: dict[str, str | bytes | None] = {f"{long}{number}/b.py": "latent()\n" for number in range(70)}
+    head = repository.commit({**many, "n.py": "bad(), '" + "`" * 9000 + "'\n"}, c="alarm\n")
+    done = reviewed(base, head, max_comments=5)
+    assert done.found == 71
+    assert len(done.summary) < 40_000
+    assert re.search(r"- and \d+ more\n", done.summary)
+    assert max(len(body(comment)) for comment in done.comments) < 60_000
 
 
 def test_the_same_each_time(repository: Repository, reviewed: Reviewed) -> None:
