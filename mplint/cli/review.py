@@ -73,6 +73,8 @@ def review(ctx: click.Context, /, paths: tuple[Path, ...], **options: Any) -> No
     done = (_told if options["forge"] else _printed)(top, asked, taste, options)
     if done is None:
         return
+    for path in done.failed:
+        emit(f"error: {path}: mplint itself failed here, please report it\n", sys.stderr)
     if options["sarif"] is not None:
         write_new(options["sarif"], done.sarif.encode())
     ctx.exit(int(done.status.state == "failure"))

@@ -24,8 +24,8 @@ class Plan:
 def plan(review: Review, said: Said, body: Callable[[Comment], str]) -> Plan:
     """Compare a review with what was said.
 
-    A talk whose finding is gone is resolved, and says so; if the finding comes back, it is opened again. One that a
-    person has resolved stays resolved, and one that a person has opened again stays open.
+    A talk whose finding is gone, and was not just missed, is resolved, and says so; if it comes back, it is opened
+    again. One that a person has resolved stays resolved, and one that a person has opened again stays open.
     """
     known = {thread.fingerprint for thread in said.threads}
     wanted = {comment.fingerprint: comment for comment in review.comments}
@@ -36,7 +36,7 @@ def plan(review: Review, said: Said, body: Callable[[Comment], str]) -> Plan:
         comment = wanted.get(thread.fingerprint)
         was_gone = markers.GONE in thread.body
         if thread.fingerprint not in review.alive:
-            if not thread.is_resolved and not was_gone and thread.thread is not None:
+            if not review.failed and not thread.is_resolved and not was_gone and thread.thread is not None:
                 resolve.append(thread)
                 edit.append((thread, _gone(thread.body, review.change.head)))
         elif comment is not None and (was_gone or not thread.is_resolved):

@@ -16,7 +16,7 @@ from mplint.output.context import Context
 from mplint.review.checking import Asked, Side, check, check_like
 from mplint.review.comments import Comment, Writer
 from mplint.review.diff import Diff
-from mplint.review.markdown import escaped
+from mplint.review.markdown import code, escaped
 from mplint.review.selection import Kept, Selection, select
 from mplint.review.snapshot import write_snapshot
 from mplint.review.suggestions import suggestions
@@ -45,8 +45,9 @@ class Taste:
 class Review:
     """What is to be said of a change, for any forge.
 
-    `alive` holds the fingerprints of all that is found at its head, told or not: what is not in it is gone. `reports`
-    are the findings that the review speaks of in formats for machines, for where it may not speak.
+    `alive` holds the fingerprints of all that is found at its head, told or not: what is not in it is gone, unless
+    mplint itself `failed` in some files. `annotations` and `sarif` are what the review speaks of, in formats for where
+    it may not speak.
     """
 
     change: Change
@@ -57,6 +58,7 @@ class Review:
     found: int
     annotations: str
     sarif: str
+    failed: tuple[str, ...]
 
     @property
     def is_silent(self) -> bool:
@@ -91,7 +93,8 @@ def _told(change: Change, head: Side, selection: Selection, diff: Diff, taste: T
     writer = Writer(head, diff, suggestions(kept, head, diff), taste.docs)
     every = tuple(writer.comments(kept))
     comments = every[: taste.max_comments]
-    notes = [*map(escaped, head.report.notes), *(_failed(head) if head.report.failures else ())]
+    failed = tuple(sorted({head.path(failure.path) for failure in head.report.failures}))
+    notes = [*map(escaped, head.report.notes), *(f"mplint itself failed in {code(path)}" for path in failed)]
     report = Report(tuple(one.finding for one in kept), head.report.failures, head.report.notes)
     context = Context(head.project, head.top, unsafe=head.settings.unsafe_fixes)
     return Review(
@@ -105,6 +108,7 @@ def _told(change: Change, head: Side, selection: Selection, diff: Diff, taste: T
         found=len(kept),
         annotations=shown_as("github")(report, context),
         sarif=shown_as("sarif")(report, context),
+        failed=failed,
     )
 
 
@@ -118,11 +122,6 @@ def _spoken_of(kept: tuple[Kept, ...], comments: tuple[Comment, ...]) -> frozens
         if one.finding.fingerprint in own
         or (one.anchor is not None and one.anchor.is_cause and (one.anchor.path, one.anchor.first) in causes)
     )
-
-
-def _failed(head: Side) -> tuple[str, ...]:
-    paths = sorted({head.path(failure.path) for failure in head.report.failures})
-    return (f"mplint itself failed in {escaped(', '.join(paths))}: not everything was checked.",)
 
 
 @contextmanager

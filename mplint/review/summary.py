@@ -44,7 +44,9 @@ def summarized(
     if left:
         there = "1 finding that was there before is" if left == 1 else f"{left} findings that were there before are"
         closing.append(f"{there} left out.")
-    parts.append("<sub>" + " ".join((*closing, *notes)) + "</sub>")
+    if notes:
+        parts.append(folded("What was not checked, and why", [f"- {note}" for note in notes]))
+    parts.append(f"<sub>{' '.join(closing)}</sub>")
     return "\n\n".join(parts)
 
 
