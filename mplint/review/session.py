@@ -11,7 +11,7 @@ from typing import Final
 from mplint.git import commit_of
 from mplint.review.checking import Asked
 from mplint.review.comments import Comment
-from mplint.review.forge import Forge, PullRequest, ReadOnly, Uncertain
+from mplint.review.forge import Forge, PullRequest, ReadOnly, Said, Uncertain
 from mplint.review.manners import Plan, plan
 from mplint.review.payload import body
 from mplint.review.reviewing import Change, Review, Taste, review
@@ -26,8 +26,7 @@ class Told:
     """How a review of a pull request went. `said` counts new comments; `is_superseded`: it has changed meanwhile.
 
     `review` is None where the pull request is closed. `read_only` says why nothing could be told, where that is so, and
-    `unmarked` why the commit could not be marked.
-    `body` is how its forge wants a comment.
+    `unmarked` why the commit could not be marked. `body` is how its forge wants a comment.
     """
 
     review: Review | None = None
@@ -74,59 +73,55 @@ async def review_pull_request(
 
 
 async def _tell(forge: Forge, pull: PullRequest, done: Review, *, with_status: bool) -> Told:
-    before = (await forge.said()).threads
-    refused = await _post(forge, pull, done)
     said = await forge.said()
     to_do = plan(done, said, forge.body)
+    refused = await _post(forge, pull, done, to_do)
     for thread in to_do.resolve:
         await forge.resolve(thread, resolved=True)
     for thread in to_do.reopen:
         await forge.resolve(thread, resolved=False)
     for thread, text in to_do.edit:
         await forge.edit(thread, text)
-    await _summarize(forge, done, refused)
+    await _summarize(forge, done, said, refused)
     unmarked = ""
     if with_status:
         try:
             await forge.mark(pull, done.status)
         except ReadOnly as error:  # that is another permission, and all else is told
             unmarked = str(error)
-    return Told(done, len(said.threads) - len(before), len(to_do.resolve), unmarked=unmarked)
+    return Told(done, len(to_do.post) - len(refused), len(to_do.resolve), unmarked=unmarked)
 
 
-async def _post(forge: Forge, pull: PullRequest, done: Review) -> tuple[Comment, ...]:
-    """Post what was not said before; where an answer was lost, look first what has arrived."""
+async def _post(forge: Forge, pull: PullRequest, done: Review, to_do: Plan) -> tuple[Comment, ...]:
+    """Post what was not said before; where an answer was lost, look first what has arrived. Gives what is refused."""
     refused: list[Comment] = []
+    waiting = to_do.post
     for left in reversed(range(_TRIES)):
-        to_do: Plan = plan(done, await forge.said(), forge.body)
-        waiting = [comment for comment in to_do.post if comment not in refused]
         try:
-            for batch in _batches(waiting, forge.batch):
-                refused += await forge.post(pull, batch)
+            for start in range(0, len(waiting), forge.batch):
+                refused += await forge.post(pull, waiting[start : start + forge.batch])
         except Uncertain:
             if not left:
                 raise
+            now = plan(done, await forge.said(), forge.body)
+            waiting = tuple(comment for comment in now.post if comment not in refused)
         else:
             break
     return tuple(refused)
 
 
-async def _summarize(forge: Forge, done: Review, refused: Sequence[Comment]) -> None:
+async def _summarize(forge: Forge, done: Review, said: Said, refused: Sequence[Comment]) -> None:
+    """Keep the summary up to date; where there is nothing to say and was not before, there is none."""
     text = with_refused(done.summary, [comment.brief for comment in refused])
+    before = said.summary
     for left in reversed(range(_TRIES)):
-        before = (await forge.said()).summary
-        if before is None and done.is_silent:
-            return
-        if before is not None and before.body == text:
+        if done.is_silent if before is None else before.body == text:
             return
         try:
             await forge.summarize(before, text)
         except Uncertain:
             if not left:
                 raise
+            before = (await forge.said()).summary
         else:
             return
-
-
-def _batches(comments: Sequence[Comment], size: int) -> list[Sequence[Comment]]:
-    return [comments[start : start + size] for start in range(0, len(comments), size)]
