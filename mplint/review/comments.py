@@ -139,6 +139,8 @@ class Writer:
         is_wide = is_here and offered is not None and rows is not None and (offered.first, offered.last) != rows
         yield f"{titled(finding, self._docs)} · {finding.severity}" + (f" · line {rows[0]}" if rows and is_wide else "")
         yield escaped(finding.message[:_LONGEST])
+        if not one.is_new:
+            yield "It was there before; this change touches its lines."
         if why := _why(finding.code):
             yield f"**Why it matters:** {why}"
         if finding.trace:

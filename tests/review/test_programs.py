@@ -73,6 +73,14 @@ def test_a_policy_that_is_switched_on_is_told_at_its_line(repository: Repository
     assert "`mplint --fix` mends 2 of them." in comment.body
 
 
+def test_of_several_changes_on_the_way_the_policy_is_the_cause(repository: Repository, reviewed: Reviewed) -> None:
+    digits = {path.name: path.read_bytes() for path in (EXAMPLES / "digits").glob("*.py")}
+    base = repository.commit({name: text for name, text in digits.items() if name not in ("train.py", "precision.py")})
+    head = repository.commit(dict(digits))
+    [comment] = reviewed(base, head).comments
+    assert (comment.code, comment.path, comment.first) == ("cause", "precision.py", 8)
+
+
 def test_the_working_tree_has_no_part_in_it(repository: Repository, reviewed: Reviewed) -> None:
     shutil.copytree(EXAMPLES / "digits", repository.top, dirs_exist_ok=True)
     base = repository.commit(model="x = 1\n")

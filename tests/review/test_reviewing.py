@@ -51,8 +51,10 @@ def test_of_several_that_say_the_same_the_new_one_is_said(repository: Repository
 
 def test_what_lies_on_a_changed_line_is_said_though_it_was_there(repository: Repository, reviewed: Reviewed) -> None:
     base = repository.commit(a=f"x = bad()\n{PADDING}y = bad()\n")
-    head = repository.commit(a=f"x = bad(); y = 1\n{PADDING}y = bad()\n")
-    assert places(reviewed(base, head).comments) == [("MP101", "a.py", 1, 1)]
+    head = repository.commit(a=f"x  =  bad()\n{PADDING}y = bad()\n")
+    [comment] = reviewed(base, head).comments
+    assert (comment.path, comment.first) == ("a.py", 1)
+    assert "\n\nIt was there before; this change touches its lines.\n\n" in comment.body
 
 
 def test_what_a_change_causes_elsewhere_is_said_on_the_changed_line(repository: Repository, reviewed: Reviewed) -> None:
