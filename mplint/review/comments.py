@@ -65,7 +65,8 @@ class Writer:
                 caused[one.anchor].append(one)
             else:
                 made.append(self._of_finding(one, one.anchor))
-        made += [self._of_cause(anchor, group) for anchor, group in caused.items()]
+        in_order = sorted(caused, key=lambda anchor: (anchor.path, anchor.first))  # which their marks depend on
+        made += [self._of_cause(anchor, caused[anchor]) for anchor in in_order]
         yield from sorted(made, key=_rank)
 
     def _of_finding(self, one: Kept, anchor: Anchor) -> Comment:

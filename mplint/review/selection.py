@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from mplint.findings import Finding
 from mplint.fingerprints import words
 from mplint.review.checking import Side
 from mplint.review.diff import Diff
 from mplint.source.file import SourceError
+
+_TALLEST: Final = 12
+"""Rows that a comment is set on; what is taller is told at its first row."""
 
 _Identity = tuple[str, str, str]
 
@@ -82,7 +86,7 @@ def _anchor(finding: Finding, head: Side, diff: Diff) -> Anchor | None:
     """Where it is told: at its own rows, else at the change that causes it."""
     path, rows = head.path(finding.path), head.rows(finding.path, finding.span)
     if path in diff.files and rows is not None:
-        first, last = rows
+        first, last = rows if rows[1] - rows[0] < _TALLEST else (rows[0], rows[0])
         if diff.files[path].hunk_at(first, last) is not None:
             return Anchor(path, first, last)
         if diff.files[path].hunk_at(first, first) is not None:

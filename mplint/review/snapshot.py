@@ -14,8 +14,8 @@ from mplint.git import command, environment, git
 from mplint.project.data import SUFFIXES as DATA
 from mplint.project.discovery import SUFFIXES as PYTHON
 
-_SUFFIXES: Final = frozenset({*PYTHON, *DATA, ".txt", ".in", ".lock", ".pyi"})
-_NAMES: Final = frozenset({".gitignore", "Pipfile", "Dockerfile"})
+_ENDINGS: Final = (*PYTHON, *DATA, ".txt", ".in", ".lock", ".gitignore", "Pipfile", "Dockerfile")
+"""Of what mplint reads: code, settings, requirements."""
 _LARGEST: Final = 16 << 20
 """A larger file is no source, and is left out."""
 _MOST: Final = 1 << 30
@@ -55,7 +55,7 @@ def _blobs(listing: bytes) -> Iterator[_Blob]:
         if kind != b"blob" or mode not in _REGULAR or int(size) > _LARGEST:
             continue
         path = PurePosixPath(name.decode(errors="surrogateescape"))
-        if (path.suffix in _SUFFIXES or path.name in _NAMES) and _is_inside(path):
+        if path.name.endswith(_ENDINGS) and _is_inside(path):
             yield _Blob(identity, path, int(size))
 
 

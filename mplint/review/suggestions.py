@@ -25,7 +25,10 @@ _TALLEST: Final = 30
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The rows `first` to `last` become `text`, which has their line ends. `fingerprints`: the findings it mends."""
+    """The rows `first` to `last` become `text`, which has their line ends.
+
+    `fingerprints` are those of the findings that it mends, the worst first.
+    """
 
     first: int
     last: int
@@ -119,8 +122,9 @@ def _of_file(changes: Sequence[_Change], source: SourceFile, text: str) -> Itera
             continue
         if source.bom and start == 0:
             after = _BOM + after
-        mended = (change.finding.fingerprint for change in changes if start <= change.start and change.end <= end)
-        yield Suggestion(start + 1, end, after, tuple(mended))
+        mended = [change.finding for change in changes if start <= change.start and change.end <= end]
+        mended.sort(key=lambda finding: (-finding.severity, finding.span, finding.code))
+        yield Suggestion(start + 1, end, after, tuple(finding.fingerprint for finding in mended))
 
 
 class _Piece(NamedTuple):

@@ -71,6 +71,22 @@ def test_what_a_change_causes_elsewhere_is_said_on_the_changed_line(repository: 
     assert "<details>" not in done.summary, "all of it is said at the cause"
 
 
+def test_a_cause_is_known_again(repository: Repository, reviewed: Reviewed) -> None:
+    base = repository.commit(models="latent()\n", other="latent()\n", train="calm\n")
+    head = repository.commit(train="alarm\n")
+    [once] = reviewed(base, head).comments
+    again = repository.commit(train="alarm\n", fresh="x = 1\n")
+    assert [comment.fingerprint for comment in reviewed(base, again).comments] == [once.fingerprint]
+    moved = repository.commit(train="alarm\n# more\n")
+    assert [comment.fingerprint for comment in reviewed(base, moved).comments] == [once.fingerprint]
+
+
+def test_what_is_tall_is_told_at_its_first_row(repository: Repository, reviewed: Reviewed) -> None:
+    base = repository.commit(a="x = 1\n")
+    head = repository.commit(a="plain(" + "\n" * 30 + ")\n")
+    assert places(reviewed(base, head).comments) == [("MP102", "a.py", 1, 1)]
+
+
 def test_what_no_line_has_to_do_with_is_in_the_summary(repository: Repository, reviewed: Reviewed) -> None:
     """The way leads through train.py, which is not changed; two other places are, so none of them is the cause."""
     base = repository.commit(models="latent()\n", train="x\n", one="calm\n", two="calm\n")

@@ -21,6 +21,7 @@ def test_exact_bytes_of_what_may_be_read(repository: Repository, tmp_path: Path)
         "conf/m.yaml": "a: 1\n",
         "requirements.txt": "keras\n",
         ".gitignore": "out\n",
+        ".env": "A=1\n",
         ".gitattributes": "*.py text eol=crlf\nsecret.py export-ignore filter=evil\n",
         "secret.py": "y = 2\n",
         "picture.png": b"\x89PNG",
