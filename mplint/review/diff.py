@@ -53,9 +53,10 @@ class FileDiff:
 
 @dataclass(frozen=True)
 class Diff:
-    """The files that are not as they were, by their paths now; those that are gone are left out."""
+    """The files that are not as they were, by their paths now, and the paths of those that are gone."""
 
     files: Mapping[str, FileDiff]
+    gone: frozenset[str] = frozenset()
 
     @classmethod
     def between(cls, folder: Path, base: str, head: str) -> Diff:
@@ -71,13 +72,16 @@ class Diff:
         raw, _, patch = text.partition(b"\0\0")
         sections = _sections(patch)
         files: dict[str, FileDiff] = {}
+        gone: set[str] = set()
         for status, was, now in _files(raw):
             if status == b"T":  # a link that became a file, or the reverse: one goes, another comes
                 next(sections, None)
             hunks = next(sections, [])
-            if status != b"D":
+            if status == b"D":
+                gone.add(was)
+            else:
                 files[now] = FileDiff(now, None if status == b"A" else was, tuple(hunks))
-        return cls(files)
+        return cls(files, frozenset(gone))
 
     def was(self, path: str) -> str | None:
         """What the file was called before; None where there was none."""

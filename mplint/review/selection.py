@@ -11,6 +11,7 @@ from mplint.findings import Finding
 from mplint.fingerprints import words
 from mplint.review.checking import Side
 from mplint.review.diff import Diff
+from mplint.review.snapshot import is_read
 from mplint.source.file import SourceError
 
 _TALLEST: Final = 12
@@ -69,7 +70,7 @@ def _new(head: Side, base: Side | None, diff: Diff) -> Iterator[Finding]:
     if base is not None:
         before.update((one.code, base.path(one.path), words(one, base.project)) for one in base.report.findings)
     groups: dict[_Identity, list[Finding]] = {}
-    for finding in head.report.findings:
+    for finding in head.whole.findings:
         was = diff.was(head.path(finding.path)) or ""
         groups.setdefault((finding.code, was, words(finding, head.project)), []).append(finding)
     for identity, group in groups.items():
@@ -108,11 +109,13 @@ def _cause(finding: Finding, head: Side, diff: Diff) -> Anchor | None:
 
 def _only_change(diff: Diff) -> Anchor | None:
     """The one place that is changed, if there is but one: it is the cause, whatever the way."""
-    hunks = [(file.path, hunk) for file in diff.files.values() for hunk in file.hunks]
-    if len(hunks) != 1 or not hunks[0][1].changed:
+    files = [file for path, file in diff.files.items() if is_read(path)]
+    if len(files) != 1 or any(map(is_read, diff.gone)) or files[0].was not in (None, files[0].path):
         return None
-    path, hunk = hunks[0]
-    return Anchor(path, min(hunk.changed), min(hunk.changed), is_cause=True)
+    changed = [hunk.changed for hunk in files[0].hunks]
+    if len(changed) != 1 or not changed[0]:
+        return None
+    return Anchor(files[0].path, min(changed[0]), min(changed[0]), is_cause=True)
 
 
 def _place(finding: Finding, head: Side) -> str:

@@ -15,7 +15,6 @@ from mplint.project.data import SUFFIXES as DATA
 from mplint.project.discovery import SUFFIXES as PYTHON
 
 _ENDINGS: Final = (*PYTHON, *DATA, ".txt", ".in", ".lock", ".gitignore", "Pipfile", "Dockerfile")
-"""Of what mplint reads: code, settings, requirements."""
 _LARGEST: Final = 16 << 20
 """A larger file is no source, and is left out."""
 _MOST: Final = 1 << 30
@@ -46,6 +45,11 @@ def write_snapshot(repository: Path, commit: str, folder: Path) -> None:
         target.write_bytes(content)
 
 
+def is_read(path: str) -> bool:
+    """Whether mplint may read a file, by its name: code, settings, requirements."""
+    return path.endswith(_ENDINGS)
+
+
 def _blobs(listing: bytes) -> Iterator[_Blob]:
     for entry in listing.split(b"\0"):
         about, tab, name = entry.partition(b"\t")
@@ -55,7 +59,7 @@ def _blobs(listing: bytes) -> Iterator[_Blob]:
         if kind != b"blob" or mode not in _REGULAR or int(size) > _LARGEST:
             continue
         path = PurePosixPath(name.decode(errors="surrogateescape"))
-        if path.name.endswith(_ENDINGS) and _is_inside(path):
+        if is_read(path.name) and _is_inside(path):
             yield _Blob(identity, path, int(size))
 
 

@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from mplint import baseline
 from mplint.errors import MplintError
 from mplint.findings import Severity
-from mplint.review.checking import Asked
+from mplint.review.checking import Asked, check
 from mplint.review.comments import Comment
 from mplint.review.payload import as_json, body
 from tests.review.conftest import Reviewed
@@ -100,8 +101,17 @@ def test_what_no_line_has_to_do_with_is_in_the_summary(repository: Repository, r
 
 def test_a_change_in_one_place_is_the_cause(repository: Repository, reviewed: Reviewed) -> None:
     base = repository.commit(models="latent()\n", other="calm\n")
-    head = repository.commit(other="alarm\n")
+    head = repository.commit({"notes.md": "# Changes\n"}, other="alarm\n")
     assert places(reviewed(base, head).comments) == [("cause", "other.py", 1, 1)]
+
+
+def test_beside_what_is_gone_or_moved_no_place_is_the_cause(repository: Repository, reviewed: Reviewed) -> None:
+    """What is gone may have been what made it right."""
+    base = repository.commit(models="latent()\n", other="calm\n", right="x = 1\n", name="y = 2\n")
+    head = repository.commit({"right.py": None}, other="alarm\n")
+    assert reviewed(base, head).comments == ()
+    (repository.top / "name.py").rename(repository.top / "named.py")
+    assert reviewed(base, repository.commit({"right.py": "x = 1\n"})).comments == ()
 
 
 def test_a_fix_of_one_line_is_a_suggestion(repository: Repository, reviewed: Reviewed) -> None:
@@ -239,6 +249,17 @@ def test_settings_baselines_and_paths_of_the_repository(repository: Repository, 
         reviewed(base, repository.commit({"mplint.toml": 'ignore = ["XX1"]\n'}))
     outside = repository.commit({"mplint.toml": 'baseline = "../../../../etc/hostname"\n'})
     assert reviewed(base, outside).found
+
+
+def test_what_a_baseline_knows_is_left_out(repository: Repository, reviewed: Reviewed) -> None:
+    repository.commit(a=f"bad()\n{PADDING}")
+    side = check(repository.top.resolve(), Asked())
+    known = baseline.text(side.report, side.project)
+    base = repository.commit({"mplint.toml": 'baseline = "known.json"\n', "known.json": known})
+    head = repository.commit(a=f"bad()\n{PADDING}bad()\n", b="x = 1\n")
+    done = reviewed(base, head)
+    assert places(done.comments) == [("MP101", "a.py", 22, 22)]
+    assert len(done.alive) == 1
 
 
 def test_a_rule_that_is_turned_on_brings_nothing(repository: Repository, reviewed: Reviewed) -> None:
