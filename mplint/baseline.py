@@ -62,20 +62,32 @@ class Baseline:
 
 
 def write(file: Path, report: Report, project: Project) -> int:
-    """Make `file` the baseline that holds all findings of the report; how many these are.
+    """Make `file` the baseline that holds all findings of the report; how many these are."""
+    found = _entries(report, project)
+    write_new(file, _as_text(found).encode())
+    return len(found)
 
-    It is in the order of paths and rules, so that its changes read well in a review.
-    """
+
+def text(report: Report, project: Project) -> str | None:
+    """What a baseline of the report holds; None where there is nothing to put in it."""
+    found = _entries(report, project)
+    return _as_text(found) if found else None
+
+
+def _entries(report: Report, project: Project) -> list[dict[str, str]]:
+    """In the order of paths and rules, so that changes of it read well in a review."""
     entries = sorted(
         (relative(finding.path, project.root), finding.code, finding.fingerprint, finding.message)
         for finding in report.findings
         if not _is_told(finding)
     )
-    found = [
+    return [
         {"path": path, "code": code, "fingerprint": mark, "message": message} for path, code, mark, message in entries
     ]
-    write_new(file, (json.dumps({"version": _VERSION, "findings": found}, indent=2) + "\n").encode())
-    return len(found)
+
+
+def _as_text(found: list[dict[str, str]]) -> str:
+    return json.dumps({"version": _VERSION, "findings": found}, indent=2) + "\n"
 
 
 def _is_told(finding: Finding) -> bool:

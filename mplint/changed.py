@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from mplint.analysis import Report
 from mplint.errors import MplintError
 from mplint.findings import Finding, Span
+from mplint.git import commit_of, common_ancestor, git, top_of
 from mplint.project.modules import Project
 from mplint.settings import UNREADABLE
 from mplint.source.file import SourceError
@@ -42,16 +42,12 @@ class Changes:
         What is not committed, and what git does not know yet, counts too. Raises MplintError where there is no git, no
         repository, or no such revision.
         """
-        top = Path(_git(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n"))
-        commit = _commit(folder, revision)
-        try:
-            base = _git(folder, "merge-base", commit, "HEAD").decode().strip()
-        except MplintError:  # no common history, as in a shallow clone
-            base = commit
+        top = top_of(folder)
+        base = common_ancestor(folder, commit_of(folder, revision), "HEAD")
         files: dict[Path, str | None] = {}
-        for was, now in _renamed(_git(top, "diff", "--name-status", "-z", "--find-renames", base, "--")):
+        for was, now in _renamed(git(top, "diff", "--name-status", "-z", "--find-renames", base, "--")):
             files[top / now] = was
-        unknown = _names(_git(top, "ls-files", "--others", "--exclude-standard", "-z"))
+        unknown = _names(git(top, "ls-files", "--others", "--exclude-standard", "-z"))
         files |= {top / name: None for name in unknown if name}
         return cls(revision, top, base, files)
 
@@ -96,7 +92,7 @@ class Changes:
         if was is None:
             return None
         try:
-            return source_of(path, _git(self.top, "cat-file", "blob", f"{self.base}:{was}")).text
+            return source_of(path, git(self.top, "cat-file", "blob", f"{self.base}:{was}")).text
         except (MplintError, SourceError):
             return None
 
@@ -133,23 +129,3 @@ def _renamed(listing: bytes) -> Iterator[tuple[str | None, str]]:
 
 def _names(listing: bytes) -> list[str]:
     return listing.decode(errors="surrogateescape").split("\0")
-
-
-def _commit(folder: Path, revision: str) -> str:
-    try:
-        found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    except MplintError:
-        raise MplintError(f"{folder}: git knows no revision `{revision}`; fetch it, or name another one") from None
-    return found.decode().strip()
-
-
-def _git(folder: Path, *arguments: str) -> bytes:
-    command: Sequence[str] = ("git", "-C", str(folder), *arguments)
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)
-    except FileNotFoundError:
-        raise MplintError("git was not found: --diff-base asks it what has changed") from None
-    if done.returncode:
-        told = done.stderr.decode(errors="replace").strip()
-        raise MplintError(f"{folder}: git {arguments[0]} failed: {told}")
-    return done.stdout

@@ -30,7 +30,7 @@ def with_fingerprints(findings: Iterable[Finding], project: Project) -> tuple[Fi
     seen: Counter[tuple[str, ...]] = Counter()
     found: list[Finding] = []
     for finding in sorted(findings, key=lambda finding: (finding.path, finding.span, finding.code)):
-        subject = (finding.code, relative(finding.path, project.root), _words(finding, project))
+        subject = (finding.code, relative(finding.path, project.root), words(finding, project))
         seen[subject] += 1
         text = "\0".join((*subject, str(seen[subject])))
         mark = sha256(text.encode(errors="surrogatepass")).hexdigest()[:_LENGTH]
@@ -43,7 +43,7 @@ def relative(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
-def _words(finding: Finding, project: Project) -> str:
+def words(finding: Finding, project: Project) -> str:
     """The statement, however it is indented and broken into lines; nothing where the file cannot be read."""
     try:
         text = project.source(finding.path).text

@@ -17,12 +17,7 @@ def exclusions_of(settings: Settings) -> Exclusions:
     """What is left out of the project."""
     from mplint.project.discovery import Exclusions
 
-    return Exclusions(
-        settings.root,
-        exclude=settings.exclude,
-        extend_exclude=settings.extend_exclude,
-        respect_gitignore=settings.respect_gitignore,
-    )
+    return Exclusions.configured(settings)
 
 
 def files_of(

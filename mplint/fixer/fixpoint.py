@@ -59,12 +59,14 @@ def fix(
     unsafe: bool,
     untouched: Mapping[Path, str] = MappingProxyType({}),
     filters: Sequence[Filter] = (),
+    known: Report | None = None,
 ) -> Outcome:
     """Make every fix that is allowed and stands its check, in the files `targets` only.
 
     `untouched` are files among them that are to stay as they are, and why; what the `filters` leave out stays, too.
+    `known` is what the analysis says of the project as it is, where it was asked before.
     """
-    run = _Run(project, targets, settings, unsafe, untouched, filters)
+    run = _Run(project, targets, settings, unsafe, untouched, filters, known)
     for _ in range(ROUNDS):
         chosen = choose(run.candidates())
         if not chosen:
@@ -82,11 +84,12 @@ class _Run:
         unsafe: bool,
         untouched: Mapping[Path, str] = MappingProxyType({}),
         filters: Sequence[Filter] = (),
+        known: Report | None = None,
     ) -> None:
         self._targets, self._settings, self._untouched, self._filters = targets, settings, untouched, filters
         self._allowed = (Applicability.SAFE, Applicability.UNSAFE) if unsafe else (Applicability.SAFE,)
         self._original = self._project = project
-        self._report = self._look(project)
+        self._report = self._look(project, known)
         self._texts: dict[Path, str] = {}
         self._applied: list[Finding] = []
         self._refused: dict[_Place, str] = {}
@@ -141,12 +144,12 @@ class _Run:
             project=self._project,
         )
 
-    def _look(self, project: Project) -> Report:
+    def _look(self, project: Project, known: Report | None = None) -> Report:
         if not self._targets:
             return Report(())
         if project is not self._original:
             gc.collect()  # the look before has left all its runs in circles
-        report = analyze(project, self._targets, self._settings)
+        report = analyze(project, self._targets, self._settings) if known is None else known
         for leave_out in self._filters:
             report = leave_out(report, project)
         return confine(report, self._targets, self._untouched, project.naming)

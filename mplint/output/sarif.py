@@ -117,5 +117,5 @@ def _region(path: Path, span: Span, context: Context) -> Object:
 def _artifact(path: str) -> Object:
     """A path as a URI: relative to the repository where it is inside, else as it is."""
     if path.startswith("/"):
-        return {"uri": f"file://{quote(path)}"}
-    return {"uri": quote(path), "uriBaseId": _ROOT}
+        return {"uri": f"file://{quote(path, errors='surrogateescape')}"}
+    return {"uri": quote(path, errors="surrogateescape"), "uriBaseId": _ROOT}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mplint.settings import EXCLUDE
+from mplint.settings import EXCLUDE, Settings
 from mplint.source.file import SourceError, absolute
 from mplint.source.notebook import SUFFIX as NOTEBOOK
 
@@ -40,6 +40,16 @@ class Exclusions:
         self._top = repository or self.root
         if repository is not None and self._git_ignores_any(self.root):
             self._top = self.root
+
+    @classmethod
+    def configured(cls, settings: Settings) -> Exclusions:
+        """What the settings leave out of a project."""
+        return cls(
+            settings.root,
+            exclude=settings.exclude,
+            extend_exclude=settings.extend_exclude,
+            respect_gitignore=settings.respect_gitignore,
+        )
 
     def excludes(self, path: Path, *, directory: bool, below: Path | None = None) -> bool:
         """Whether `path` itself is left out; its parents are not asked.

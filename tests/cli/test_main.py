@@ -19,7 +19,7 @@ def completions(*arguments: str, incomplete: str) -> set[str]:
 def test_version_and_help(mplint: Run) -> None:
     assert mplint("--version").stdout == f"mplint {__version__}\n"
     text = mplint("--help").stdout
-    for command in ("check", "verify", "rule", "config"):
+    for command in ("check", "verify", "review", "rule", "config", "init"):
         assert f"\n  {command} " in text
     assert "--unsafe-fixes" in mplint("check", "-h").stdout
     assert "--unsafe-fixes" in mplint("--fix", "--help").stdout

@@ -31,6 +31,8 @@ def test_imports_go_one_way() -> None:
         ("rules/__init__.py", "import mplint.source", "A rule imports mplint.api only"),
         ("mplint/fixer/__init__.py", "def f() -> None:\n    import tensorflow", "Nothing but the harness"),
         ("mplint/verify/harness.py", "import mplint.findings", "The harness runs without mplint"),
+        ("mplint/review/diff.py", "import mplint.review.session", "A review goes one way"),
+        ("mplint/review/session.py", "import httpx", "Only the forges speak HTTP"),
     ],
 )
 def test_an_import_against_the_direction_is_noticed(clone: Path, module: str, line: str, contract: str) -> None:

@@ -21,7 +21,7 @@ def package_files(root: Path) -> set[str]:
     for folder, _, names in os.walk(root / "mplint", followlinks=True):
         for name in names:
             path = (Path(folder) / name).relative_to(root)
-            if path.suffix in (".py", ".html") or path.name == "py.typed" or "data" in path.parts:
+            if path.suffix in (".py", ".html", ".yml") or path.name == "py.typed" or "data" in path.parts:
                 found.add(path.as_posix())
     return found
 
