@@ -26,7 +26,7 @@ class Told:
     """How a review of a pull request went. `said` counts new comments; `is_superseded`: it has changed meanwhile.
 
     `review` is None where the pull request is closed. `read_only` says why nothing could be told, where that is so, and
-    `unmarked` why the commit could not be marked. `body` is how its forge wants a comment.
+    `forbidden` what else the token may not do. `body` is how its forge wants a comment.
     """
 
     review: Review | None = None
@@ -34,7 +34,7 @@ class Told:
     resolved: int = 0
     is_superseded: bool = False
     read_only: str = ""
-    unmarked: str = ""
+    forbidden: tuple[str, ...] = ()
     body: Callable[[Comment], str] = body
 
     @property
@@ -44,8 +44,8 @@ class Told:
             return "Closed: nothing to review."
         if self.is_superseded:
             return "Changed meanwhile: the next run reviews it."
-        unmarked = f" The commit is not marked: {self.unmarked}" if self.unmarked else ""
-        return f"{self.review.status.description} {self.said} said, {self.resolved} resolved.{unmarked}"
+        counts = f"{self.said} said, {self.resolved} resolved."
+        return "\n".join((f"{self.review.status.description} {counts}", *self.forbidden))
 
 
 async def review_pull_request(
@@ -76,20 +76,23 @@ async def _tell(forge: Forge, pull: PullRequest, done: Review, *, with_status: b
     said = await forge.said()
     to_do = plan(done, said, forge.body)
     refused = await _post(forge, pull, done, to_do)
-    for thread in to_do.resolve:
-        await forge.resolve(thread, resolved=True)
-    for thread in to_do.reopen:
-        await forge.resolve(thread, resolved=False)
+    forbidden: dict[str, None] = {}
+    resolved = 0
+    for thread in (*to_do.resolve, *to_do.reopen):
+        try:
+            await forge.resolve(thread, resolved=thread in to_do.resolve)
+            resolved += thread in to_do.resolve
+        except ReadOnly as error:  # GitHub wants a permission for this that comments do without
+            forbidden[f"Talks are not resolved, but say that they are done: {error}"] = None
     for thread, text in to_do.edit:
         await forge.edit(thread, text)
     await _summarize(forge, done, said, refused)
-    unmarked = ""
     if with_status:
         try:
             await forge.mark(pull, done.status)
-        except ReadOnly as error:  # that is another permission, and all else is told
-            unmarked = str(error)
-    return Told(done, len(to_do.post) - len(refused), len(to_do.resolve), unmarked=unmarked)
+        except ReadOnly as error:
+            forbidden[f"The commit is not marked: {error}"] = None
+    return Told(done, len(to_do.post) - len(refused), resolved, forbidden=tuple(forbidden))
 
 
 async def _post(forge: Forge, pull: PullRequest, done: Review, to_do: Plan) -> tuple[Comment, ...]:

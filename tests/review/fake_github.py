@@ -71,6 +71,8 @@ class FakeGitHub:
         self.edits = 0
         self.state = "open"
         self.allows_graphql = True
+        self.may_resolve = True
+        """For which GitHub asks for the permission to write contents."""
         self._next = 1000
         self._head = self.head
         self.url = ""
@@ -301,6 +303,9 @@ class FakeGitHub:
             pull = {"pullRequest": {"reviewThreads": threads}}
             return web.json_response({"data": {"viewer": {"login": self.login}, "repository": pull}})
         assert self.may_write
+        if not self.may_resolve:
+            error = {"type": "FORBIDDEN", "message": "Resource not accessible by integration"}
+            return web.json_response({"data": {"resolveReviewThread": None}, "errors": [error]})
         [comment] = [one for one in self.comments if f"T{one.id}" == variables["thread"]]
         comment.is_resolved = "unresolveReviewThread" not in query
         return web.json_response({"data": {}})

@@ -218,6 +218,23 @@ def test_a_token_that_may_comment_and_not_mark(github: FakeGitHub, review: Revie
     assert "The commit is not marked: GitHub refuses it: 403" in told.in_words
 
 
+def test_a_token_that_may_comment_and_not_resolve(github: FakeGitHub, review: Review, repository: Repository) -> None:
+    review()
+    github.may_resolve = False
+    bad, before = github.thread_of("MP101"), github.thread_of("MP101").body
+    repository.commit(a=f"{PADDING}risky()\n")
+    told = review()
+    assert (told.resolved, told.read_only, bad.is_resolved) == (0, "", False)
+    assert markers.GONE in bad.body
+    assert "Talks are not resolved, but say that they are done: GitHub refuses it: Resource not" in told.in_words
+    edits = github.edits
+    review()
+    assert github.edits == edits, "it is left at that"
+    repository.commit(a=f"bad()\n{PADDING}risky()\n")
+    review()
+    assert bad.body == before
+
+
 def test_batches_and_pages(github: FakeGitHub, review: Review, repository: Repository) -> None:
     github.page = 7
     repository.commit(a="".join(f"y{number} = bad()\n" for number in range(60)))
