@@ -26,7 +26,7 @@ _ABOUT: Final[Mapping[Subject, Collection[str]]] = {
     "masks": {"MP501"},
     "epsilons": {"MP502"},
     "statistics": {"MP505"},
-    "losses": {"MP103", "MP104"},
+    "losses": {"MP103", "MP104", "MP502"},
 }
 """Of the rules that speak of wrong numbers those that may do so in a program about a subject."""
 

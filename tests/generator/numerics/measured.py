@@ -88,14 +88,16 @@ def watched_preparation(figures: Figures) -> Iterator[None]:
             given = real[kind](this, inputs, *rest, **options)
             if not busy and tf.is_tensor(inputs) and hasattr(inputs, "numpy") and this.compute_dtype in HALF:
                 busy.append(this)
-                twin = kind.from_config({**this.get_config(), "dtype": "float32"})
-                found = in_graph(real[kind], this, inputs)
-                right = tf.cast(in_graph(real[kind], twin, tf.cast(inputs, "float32")), found.dtype)
-                if not np.array_equal(found.numpy(), right.numpy()):
-                    figures.symptoms.add("prepared")
-                elif inputs.dtype.name in HALF:  # what the model around it has cast cannot be told any more
-                    figures.symptoms.add("perhaps prepared")
-                busy.pop()
+                try:
+                    twin = kind.from_config({**this.get_config(), "dtype": "float32"})
+                    found = in_graph(real[kind], this, inputs)
+                    right = tf.cast(in_graph(real[kind], twin, tf.cast(inputs, "float32")), found.dtype)
+                    if not np.array_equal(found.numpy(), right.numpy()):
+                        figures.symptoms.add("prepared")
+                    elif inputs.dtype.name in HALF:  # what the model around it has cast cannot be told any more
+                        figures.symptoms.add("perhaps prepared")
+                finally:  # Keras passes over what a model raises while it is built
+                    busy.pop()
             return given
 
         return call

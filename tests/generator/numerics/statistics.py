@@ -76,7 +76,7 @@ def of_many(arithmetic: Arithmetic, f: Functions, x: str) -> str:
     """A mean or a sum of all elements of a row."""
     name = arithmetic.a.choices.pick(("mean", "sum"))
     total = f"{f(name)}({x}, axis=[1, 2], keepdims=True)"
-    return f"{x} * ({total} / 1e4)"
+    return f"{x} * ({total} / 6e4)"
 
 
 def softmax_by_hand(arithmetic: Arithmetic, f: Functions, x: str) -> str:
