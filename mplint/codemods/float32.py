@@ -21,7 +21,7 @@ from mplint.interpreter.computations import Computations
 from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.trace import Computed
 from mplint.interpreter.values import FLOATS, HALF, Class, Place, Tensor, Value, alternatives
-from mplint.interpreter.world import World
+from mplint.interpreter.world import World, outputs_of
 from mplint.keras_api import operation
 from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
 from mplint.source.file import SourceFile
@@ -64,7 +64,19 @@ class InFloat32(Rewrite):
             edits = island.edits(node)
         except _Unwritable:
             return None
-        return Fix(self.what, Applicability.SAFE, tuple(edits))
+        return Fix(self.what, Applicability.UNSAFE if self._adds_layers else Applicability.SAFE, tuple(edits))
+
+    @property
+    def _adds_layers(self) -> bool:
+        """Whether casts become layers of a model with several outputs: the order of its weights may change."""
+        graphs = [model for model in self.world.models if model.form == "functional"]
+        return any(len(outputs_of(self.world, model)) > 1 for model in graphs) and any(
+            isinstance(event, Computed)
+            and event.place == self.at
+            and event.result is not None
+            and event.result.symbolic
+            for event in self.world.trace.events
+        )
 
 
 class _Island:

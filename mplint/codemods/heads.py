@@ -65,7 +65,8 @@ class _OneEnd(Rewrite):
                 else self._cast_operand(softmax, evidence)
             )
         if not chain:
-            return self._cast_result(tensor, evidence)
+            lost = self.end.softmax_dtype in HALF and self.end.dtype not in HALF  # a cast is there, and comes too late
+            return None if lost else self._cast_result(tensor, evidence)
         around_model = self._around_model(chain[0])
         if around_model is not None:
             return around_model

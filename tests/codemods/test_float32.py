@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mplint.analysis import analyze
+from mplint.findings import Applicability
 from mplint.fixer import fix
 from mplint.project.modules import Project
 from mplint.settings import Settings
@@ -132,3 +134,26 @@ def test_another_number_in_float16(before: str, after: str) -> None:
 def test_written_as_the_file_writes_it() -> None:
     after = "return ops.cast(ops.std(ops.cast(x, 'float32'), axis=-1), x.dtype)"
     assert rewritten("return ops.std(x, axis=-1)", head=OPS, generation="3") == after
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"), [("end", Applicability.SAFE), ("[end, y + 1]", Applicability.UNSAFE)]
+)
+def test_casts_in_a_graph_with_several_ends_may_change_the_order_of_its_weights(
+    outputs: str, expected: Applicability
+) -> None:
+    text = f"""\
+import tensorflow as tf
+from tensorflow import keras
+
+keras.mixed_precision.set_global_policy("mixed_float16")
+x = keras.Input((3, 4))
+y = keras.layers.Dense(4)(x)
+end = keras.layers.Dense(2, dtype="float32")(tf.nn.l2_normalize(y, axis=-1))
+model = keras.Model(x, {outputs})
+"""
+    file = Path("/program/main.py")
+    report = analyze(Project(file.parent, [file], {file: text.encode()}), [file], Settings(keras="2"))
+    (finding,) = (finding for finding in report.findings if finding.code == "MP502")
+    assert finding.fix is not None
+    assert finding.fix.applicability is expected
