@@ -15,7 +15,6 @@ from mplint.cli.terminal import emit
 from mplint.errors import MplintError
 from mplint.findings import Severity
 from mplint.settings import DEVICES, KERAS, POLICIES, SEVERITIES
-from mplint.source.write import write_new
 
 if TYPE_CHECKING:
     from mplint.review.checking import Asked
@@ -76,6 +75,8 @@ def review(ctx: click.Context, /, paths: tuple[Path, ...], **options: Any) -> No
     for path in done.failed:
         emit(f"error: {path}: mplint itself failed here, please report it\n", sys.stderr)
     if options["sarif"] is not None:
+        from mplint.source.write import write_new
+
         write_new(options["sarif"], done.sarif.encode())
     ctx.exit(int(done.status.state == "failure"))
 

@@ -51,6 +51,9 @@ def test_rewritten_models_train(fixture: Fixture, monkeypatch: pytest.MonkeyPatc
     folder = fixture.fixed_folder("3")
     assert folder is not None
     program = runpy.run_path(str(folder / "train.py"))
+    if fixture.rule == "MP602" and "model" not in program:
+        runpy.run_path(str(folder / "train.py"), run_name="__main__")  # which trains it
+        return
     factory = FACTORIES.get(fixture.folder.name)
     arguments = [tf.distribute.get_strategy()] if factory == "build_on_tpu" else []
     model = program[factory](*arguments) if factory is not None else program["model"]
