@@ -136,9 +136,7 @@ def test_written_as_the_file_writes_it() -> None:
     assert rewritten("return ops.std(x, axis=-1)", head=OPS, generation="3") == after
 
 
-@pytest.mark.parametrize(
-    ("outputs", "expected"), [("end", Applicability.SAFE), ("[end, y + 1]", Applicability.UNSAFE)]
-)
+@pytest.mark.parametrize(("outputs", "expected"), [("end", Applicability.SAFE), ("[end, y + 1]", Applicability.UNSAFE)])
 def test_casts_in_a_graph_with_several_ends_may_change_the_order_of_its_weights(
     outputs: str, expected: Applicability
 ) -> None:
