@@ -50,7 +50,7 @@ def is_of_batch(value: Value) -> bool:
 
 
 def is_symbolic(inputs: Iterable[Tensor], arguments: Arguments) -> bool | None:
-    """Whether a layer that is called with `inputs` among its `arguments` gives symbolic tensors; None if both may be."""
+    """Whether a layer called with `inputs` among its `arguments` gives symbolic tensors; None if both may be."""
     given = list(inputs)
     if any(tensor.symbolic for tensor in given):
         return True
