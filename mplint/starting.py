@@ -22,7 +22,7 @@ _PLACES: Final = {
 }
 _CONFIGURATION: Final = """\
 # `mplint config` shows all settings.
-# keras = "3"             # 2 or 3, where neither the code nor the requirements say
+# keras = "3"             # 2 or 3, whatever the code says
 # fail-on = "warning"     # error, warning or advice
 """
 

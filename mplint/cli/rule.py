@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 @click.option("--all", "everything", is_flag=True, help="Explain every rule.")
 @shown_as("it")
 def rule(code: str | None, everything: bool, output_format: str) -> None:
-    """Explain the rule CODE (or its name); without one, list the rules."""
+    """Explain the rule CODE (or its name); without one, or with the beginning of codes (MP5), list rules."""
     from mplint.analysis import rules
 
     if code and everything:
         raise click.UsageError("name a CODE or say --all, not both")
     known = rules()
-    chosen = [_find(code, known)] if code else list(known)
+    family = [each for each in known if code and each.code.startswith(code.upper()) and each.code != code.upper()]
+    chosen = family or ([_find(code, known)] if code else list(known))
+    is_one = bool(code) and not family
     if output_format == "json":
         objects = [_as_object(each) for each in chosen]
-        text = json.dumps(objects[0] if code else objects, indent=2) + "\n"
-    elif code or everything:
+        text = json.dumps(objects[0] if is_one else objects, indent=2) + "\n"
+    elif is_one or everything:
         text = "\n".join(_page(each) for each in chosen)
     else:
         text = "".join(f"{each.code}  {each.severity!s:7}  {each.name}: {each.summary}\n" for each in chosen)

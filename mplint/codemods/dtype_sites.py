@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from mplint.codemods import calls, layout, names, statements, variables
+from mplint.codemods.casts import is_beside_ops
 from mplint.codemods.operands import Dtypes, Named, Operand, operands
 from mplint.findings import Edit
 from mplint.interpreter.mismatches import root
@@ -56,7 +57,8 @@ class Site:
     def casts(self, world: World) -> list[Edit]:
         """The edits that cast each float32 operand; none where the file has nothing to cast with."""
         makers = (self.event.by, *(wide.tensor.made.by for wide in self.wides))
-        written = _caster(world, self.source, any(by.startswith("keras.ops.") for by in makers))
+        by_ops = any(by.startswith("keras.ops.") for by in makers)
+        written = _caster(world, self.source, by_ops or is_beside_ops(world, self.source, self.event.place.node))
         if written is None:
             return []
         return [self._cast(written, wide, world.generation) for wide in self.wides] if self._can_cast else []

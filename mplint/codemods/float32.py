@@ -368,7 +368,7 @@ class _Island:
             for part in self._parts(value)
             if isinstance(part, Tensor)
         )
-        return casts.function(self._world, self._source, len(running) > 1, symbolic)
+        return casts.function(self._world, self._source, seed, len(running) > 1, symbolic)
 
     def _dtype(
         self, at: cst.BaseExpression, own: Sequence[cst.BaseExpression], others: Sequence[cst.BaseExpression]

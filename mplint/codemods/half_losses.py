@@ -120,7 +120,7 @@ class _Function:
         if not self.leaves:
             return []
         symbolic = self.world.generation == "3" and any(value.symbolic for _, value in self.leaves)
-        written = caster(self.world, self.source, symbolic, self._is_in_both(evidence))
+        written = caster(self.world, self.source, self.leaves[0][0], symbolic, self._is_in_both(evidence))
         if written is None:
             return None
         before, after = written

@@ -55,7 +55,7 @@ class Float32Probabilities(Rewrite):
             return ()
         first = place.node.args[0]
         symbolic = any(operand.symbolic for operand in maker.operands)
-        written = casts.function(self.world, place.source, in_both=False, symbolic=symbolic)
+        written = casts.function(self.world, place.source, first.value, in_both=False, symbolic=symbolic)
         if written is None or first.star or first.keyword is not None:
             return ()
         cast, float32 = written

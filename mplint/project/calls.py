@@ -15,6 +15,7 @@ from mplint.source.lexer import Piece, is_code
 _MAX_LENGTH: Final = 2000
 _MAX_CLOSINGS: Final = 30
 _MAX_ASSIGNMENTS: Final = 8
+_CLOSINGS: Final = {"[": "]", "(": ")", "{": "}"}
 
 
 def calls(text: str, pieces: list[Piece], function: re.Pattern[str]) -> Iterator[ast.Call]:
@@ -28,13 +29,19 @@ def calls(text: str, pieces: list[Piece], function: re.Pattern[str]) -> Iterator
 
 def _call(text: str, start: int, end: int) -> ast.Call | None:
     limit = min(len(text), start + _MAX_LENGTH)
+    found = _bracketed(text, start, end, ")", limit)
+    return found if isinstance(found, ast.Call) else None
+
+
+def _bracketed(text: str, start: int, end: int, closing: str, limit: int) -> ast.expr | None:
+    """The expression that begins at `start` and ends with one of the brackets `closing` behind `end`."""
     for _ in range(_MAX_CLOSINGS):
-        end = text.find(")", end, limit) + 1
+        end = text.find(closing, end, limit) + 1
         if not end:
             return None
         found = _expression(text[start:end])
         if found is not None:
-            return found if isinstance(found, ast.Call) else None
+            return found
     return None
 
 
@@ -46,6 +53,18 @@ def assigned(text: str, name: str) -> tuple[ast.expr, ...]:
     )
     found = (_expression(match["value"].strip()) for match in islice(pattern.finditer(text), _MAX_ASSIGNMENTS))
     return tuple(value for value in found if value is not None)
+
+
+@lru_cache(maxsize=64)
+def display(text: str, name: str) -> ast.expr | None:
+    """The list, tuple, set or dict that the variable `name` is at the top of `text`; None where anything changes it."""
+    own = re.escape(name)
+    first = re.search(rf"^{own}[ \t]*(?::[^=\r\n]*)?=[ \t]*(?P<opening>[\[({{])", text, re.MULTILINE)
+    if first is None or re.search(rf"\b{own}\s*(?:[-+|&]?=(?!=)|\.|\[)", text[: first.start()] + text[first.end() :]):
+        return None
+    start = first.start("opening")
+    limit = min(len(text), start + _MAX_LENGTH)
+    return _bracketed(text, start, start + 1, _CLOSINGS[first["opening"]], limit)
 
 
 def _expression(text: str) -> ast.expr | None:

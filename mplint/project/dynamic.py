@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mplint.project.calls import assigned, calls
+from mplint.project.calls import assigned, calls, display
 from mplint.source.lexer import Kind, Piece
 
 _IMPORTERS: Final = re.compile(r"\b(?:importlib\.)?(?:import_module|__import__|import_string|locate)\(")
@@ -53,11 +53,57 @@ def _called(text: str, call: ast.Call) -> Iterator[Named]:
     package = call.args[1] if len(call.args) > 1 else keywords.get("package")
     if name is None:
         return
-    for named in _named(text, name, 0):
+    choices = _choices(text, name)
+    for named in _named(text, name, 0) if choices is None else _chosen(text, name, choices):
         if named.level and isinstance(package, ast.Constant) and isinstance(package.value, str):
             yield replace(named, name=f"{package.value}.{named.name}", level=0)
         else:
             yield named
+
+
+def _chosen(text: str, node: ast.expr, choices: list[str]) -> Iterator[Named]:
+    """The names that an expression gives, each end of which is one of `choices`."""
+    for named in _named(text, node, 0):
+        for choice in choices if named.open else ():
+            yield replace(named, name=named.name + choice, open=False)
+
+
+def _choices(text: str, node: ast.expr) -> list[str] | None:
+    """What a variable at the end of a name may be, where `if name in __all__:` or the like asks for it.
+
+    None where nothing does, or where something else in the name is not known either.
+    """
+    match node:
+        case ast.JoinedStr(values=[*before, ast.FormattedValue(value=ast.Name(id=end))]):
+            known = all(isinstance(one, ast.Constant) or _is_own_part(one) for one in before)
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Name(id=end)):
+            known = all(isinstance(one, ast.Constant) or _is_own(one) for one in _summands(left))
+        case _:
+            return None
+    asked = re.findall(rf"\bif[ \t]+{end}[ \t]+(?:not[ \t]+)?in[ \t]+(\w+)[ \t]*:", text) if known else []
+    found: list[str] = []
+    for table in asked:
+        match display(text, table):
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(keys=parts):
+                names = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+            case _:
+                return None
+        if len(names) < len(parts):
+            return None
+        found += names
+    return found or None
+
+
+def _is_own_part(node: ast.expr) -> bool:
+    return isinstance(node, ast.FormattedValue) and _is_own(node.value)
+
+
+def _summands(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp):
+        yield from _summands(node.left)
+        yield from _summands(node.right)
+    else:
+        yield node
 
 
 def _named(text: str, node: ast.expr, depth: int) -> Iterator[Named]:

@@ -48,6 +48,15 @@ def test_a_rule_is_explained(mplint: Run, word: str) -> None:
     assert json.loads(mplint("rule", word, "--output-format", "json").stdout)["code"] == "MP101"
 
 
+@pytest.mark.parametrize("prefix", ["MP10", "mp10"])
+def test_the_rules_of_a_family_are_listed(mplint: Run, prefix: str) -> None:
+    rows = mplint("rule", prefix).stdout.splitlines()
+    assert rows[0].startswith("MP101  error    low-precision-softmax-output: ")
+    assert all(row.startswith("MP10") for row in rows)
+    objects = json.loads(mplint("rule", prefix, "--output-format", "json").stdout)
+    assert len(objects) == len(rows) > 1
+
+
 def test_all_rules_are_explained(mplint: Run) -> None:
     text = mplint("rule", "--all").stdout
     assert "(MP001)" in text

@@ -7,6 +7,11 @@ import pytest
 from mplint.project.dynamic import files_run_by
 from mplint.project.imports import Import, imports_of
 
+LISTED = '__all__ = [\n    "nets",\n    "tools",\n]\n'
+PARTS = [Import("kit.nets"), Import("kit.tools")]
+OWN_PARTS = [Import("nets", 1), Import("tools", 1)]
+OPEN = Import("kit", 0, (), "")
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -27,6 +32,12 @@ from mplint.project.imports import Import, imports_of
         ('m = import_module(name)\nPARTS = {"Net": "kit.nets", "x": "no dots"}\n', [Import("kit.nets")]),
         ('net = {"_target_": "nets.mlp.Mlp", "width": 3}\n', [Import("nets.mlp.Mlp")]),
         ('m = import_module(f"{name}.models")\n', []),
+        (f"{LISTED}def get(name):\n    if name in __all__:\n        return import_module(f'kit.{{name}}')\n", PARTS),
+        (f"{LISTED}if n not in __all__:\n    raise KeyError\nm = import_module(__name__ + '.' + n)\n", OWN_PARTS),
+        ("if n in NETS:\n    m = import_module(f'kit.{n}')\nNETS = {'nets': 1, 'tools': 2}\n", PARTS),
+        (f"{LISTED}__all__ += more\nif n in __all__:\n    m = import_module(f'kit.{{n}}')\n", [OPEN]),
+        (f"{LISTED}if n in __all__:\n    m = import_module(f'kit.{{other}}')\n", [OPEN]),
+        ("if n in names():\n    m = import_module(f'kit.{n}')\n", [OPEN]),
         ("# import_module(f'models.{name}')\n", []),
         ('doc = """\nimport_module(f"models.{name}")\n"""\n', []),
     ],

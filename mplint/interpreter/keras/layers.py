@@ -207,7 +207,7 @@ def library_call(
         compute = None  # whether its variables are cast depends on the model around it
     if info.base == "keras.layers.Lambda":
         return _lambda(m, layer, info, arguments, place, compute)
-    symbolic = any(tensor.symbolic for tensor in inputs) or (False if inputs else None)
+    symbolic = structures.is_symbolic(inputs, arguments)
     made = Made("layer", place, m.context, by=info.base, layer=layer, operands=inputs, computed_in=compute)
     inside = wrappers.result(m, info, compute, arguments, place, library_call)
     if inside is not None:

@@ -371,6 +371,7 @@ _HANDLERS: Final[dict[str, standard.Handler]] = {
     "tensorflow.dtypes.as_dtype": _as_dtype,
     "keras.backend.standardize_dtype": _standard_dtype,
     "keras.utils.standardize_dtype": _standard_dtype,
+    "keras.utils.unpack_x_y_sample_weight": training.unpacked,
     "tensorflow.identity": _identity,
     "tensorflow.stop_gradient": standard.identity,
     "importlib.metadata.version": versions.version,

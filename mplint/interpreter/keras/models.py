@@ -183,7 +183,7 @@ def call(m: Machine, model: Instance, arguments: Arguments, place: Place) -> Val
     inner = m.caller is not None or any(tensor.symbolic for tensor in inputs)
     if inner:
         m.record(ModelUsed(model))
-    symbolic = True if any(tensor.symbolic for tensor in inputs) else (False if inputs else None)
+    symbolic = structures.is_symbolic(inputs, arguments)
     result = _wrapped(m, model, outputs(m, model, arguments, place), inputs, place, symbolic)
     m.record(LayerCalled(model, place, inputs, result, inner, m.context))
     return result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from mplint.interpreter.calls import Arguments
@@ -12,11 +12,14 @@ from mplint.interpreter.values import (
     Choice,
     Dict,
     Entries,
+    Function,
     List,
     Made,
     Place,
+    Symbol,
     Tensor,
     Tuple,
+    Unknown,
     Value,
     choice,
 )
@@ -28,6 +31,30 @@ _Leaf = TypeVar("_Leaf", bound=Value)
 
 DEEPEST: Final = 8
 """Structures of tensors nested deeper than this are not looked into."""
+
+_BATCH: Final = "batch"
+
+
+def batch(step: Function) -> Unknown:
+    """The data that `fit` gives to a `step` of a model: no symbolic tensors, whatever they are."""
+    return Unknown(Symbol(_BATCH, step.code.qualname))
+
+
+def is_of_batch(value: Value) -> bool:
+    """Whether something unknown is a part of such data, or made of them."""
+    return (
+        isinstance(value, Unknown)
+        and value.symbol is not None
+        and any(part.parts[0] == _BATCH for part in value.symbol.tree)
+    )
+
+
+def is_symbolic(inputs: Iterable[Tensor], arguments: Arguments) -> bool | None:
+    """Whether a layer called with `inputs` among its `arguments` gives symbolic tensors; None if both may be."""
+    given = list(inputs)
+    if any(tensor.symbolic for tensor in given):
+        return True
+    return False if given or any(map(is_of_batch, arguments.values())) else None
 
 
 def tensors_in(m: Machine, arguments: Arguments) -> tuple[Tensor, ...]:

@@ -6,15 +6,29 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import losses, objectives
+from mplint.interpreter.keras import losses, objectives, structures
 from mplint.interpreter.trace import Compiled
-from mplint.interpreter.values import TRUE, UNKNOWN, Bound, Class, Function, Instance, Place
+from mplint.interpreter.values import (
+    TRUE,
+    UNKNOWN,
+    Bound,
+    Class,
+    Function,
+    Instance,
+    Place,
+    Tuple,
+    Unknown,
+    Value,
+    derived,
+)
 
 if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
-_STEPS: Final = ("train_step", "test_step", "predict_step", "compute_loss")
-"""The methods that the library calls on each batch."""
+_ON_DATA: Final = ("train_step", "test_step", "predict_step")
+"""The methods that the library calls with each batch of the data."""
+_STEPS: Final = (*_ON_DATA, "compute_loss")
+"""All that it calls for each batch."""
 TRAINS: Final = frozenset({"fit", "train_on_batch"})
 """The methods of a model that change its weights."""
 PREDICTS: Final = frozenset({"predict", "predict_on_batch"})
@@ -29,6 +43,14 @@ APPLIES: Final = frozenset({"apply_gradients", "apply", "stateless_apply", "mini
 """The methods of an optimizer that change weights."""
 RUNS: Final = COMPUTES | READS
 """All that compute with the weights that a model has, or bring them."""
+
+
+def unpacked(m: Machine, arguments: Arguments, place: Place) -> Value:
+    """`keras.utils.unpack_x_y_sample_weight(data)`, of the data that a step is given."""
+    data = arguments.get("data", 0)
+    if isinstance(data, Unknown) and structures.is_of_batch(data):
+        return Tuple(tuple(derived("item", data, str(index)) for index in range(3)))
+    return UNKNOWN
 
 
 def run_left(m: Machine) -> None:
@@ -46,6 +68,7 @@ def run_steps(m: Machine, model: Instance, place: Place) -> None:
     for name in _STEPS:
         method = class_attribute(m, model.cls, name)
         if isinstance(method, Function):
-            result = m.call(Bound(model, method), Arguments((), (), UNKNOWN), place)
+            given = structures.batch(method) if name in _ON_DATA else UNKNOWN
+            result = m.call(Bound(model, method), Arguments((), (), given), place)
             if name == "compute_loss":
                 losses.given(m, result, place)
