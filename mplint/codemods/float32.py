@@ -13,6 +13,7 @@ from typing import Final
 
 import libcst as cst
 
+from mplint import keras_api
 from mplint.codemods import calls, casts, statements
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.wrapping import Wrap, wrapped
@@ -20,7 +21,7 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
 from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.trace import Computed
-from mplint.interpreter.values import FLOATS, HALF, Class, Place, Tensor, Value, alternatives
+from mplint.interpreter.values import FLOATS, HALF, Class, Made, Place, Tensor, Value, alternatives
 from mplint.interpreter.world import World, outputs_of
 from mplint.keras_api import operation
 from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
@@ -105,6 +106,8 @@ class _Island:
         """Where a name that stays float32 is read by what is not computed in float32."""
         self._asked: list[cst.Attribute] = []
         """Where such a name is asked for its dtype."""
+        self._unsure: dict[cst.BaseExpression, None] = {}
+        """What meets half precision without a dtype that is known: what `compile` casts to that of the predictions."""
 
     def edits(self, seed: cst.BaseExpression) -> list[Edit]:
         """The casts that compute `seed`, and what depends on it, in float32."""
@@ -117,7 +120,7 @@ class _Island:
             raise _Unwritable
         cast, float32 = written
         every = [leaf for found in leaves.values() for leaf in found]
-        wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for leaf in every]
+        wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for leaf in (*every, *self._unsure)]
         for top, found in leaves.items():
             if not self._tops[top] and not self._is_cast(top):
                 wraps.append(Wrap(top, f"{cast}(", f", {self._dtype(top, found, every)})"))
@@ -295,6 +298,7 @@ class _Island:
 
     def _leaves(self, node: cst.BaseExpression, inner: set[cst.BaseExpression]) -> Iterator[cst.BaseExpression]:
         """The half-precision operands of an operation that are not computed in float32 with it, as `inner` ones are."""
+        self._unsure.update(dict.fromkeys(self._unknown(node)))
         for operand, values in self._operands(node):
             if any(not isinstance(value, Tensor) for value in values):
                 raise _Unwritable
@@ -333,6 +337,29 @@ class _Island:
                     raise _Unwritable
                 found.setdefault(written, []).append(value)
         yield from found.items()
+
+    def _unknown(self, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+        """Those operands, as they are written, whose dtype is not known: half precision, where it meets that."""
+        for event in self._events(node):
+            for name, value in event.arguments:
+                if not isinstance(value, Tensor) or any(way.dtype is not None for way in alternatives(value)):
+                    continue
+                written = self._written(node, event, name)
+                if written is None:
+                    raise _Unwritable
+                yield self._source_of(written, value.made)
+
+    def _source_of(self, node: cst.BaseExpression, made: Made) -> cst.BaseExpression:
+        """What the sums and the like in an expression are computed of, if that is one tensor."""
+        while isinstance(node, cst.Call) and made.place is not None and made.place.node is node:
+            known = keras_api.parameters(made.by, self._world.generation)
+            if made.kind != "operation" or len(made.operands) != 1 or not known:
+                break
+            arg = calls.argument_of(node, made.by, known[0].name, self._world.generation)
+            if arg is None or arg.star:
+                break
+            node, made = arg.value, made.operands[0].made
+        return node
 
     def _is_half(self, operand: cst.BaseExpression, node: cst.BaseExpression) -> bool:
         return any(operand is written for written, _ in self._operands(node))
