@@ -2,7 +2,8 @@
 
 What depends on such an operation in the same expression is computed in float32 with it.  Names for what is not yet of
 the size of the data (a variance, an inverse root) stay float32, and the expressions that read them are computed in
-float32 in turn.  What leaves these expressions has the dtype that it had: for tensors of float32 all stays the same.
+float32 in turn.  What leaves these expressions has the dtype that it had, unless it is the output of a model, which is
+to be float32: for tensors of float32 all stays the same.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.wrapping import Wrap, wrapped
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
+from mplint.interpreter.ends import EndFault, faulty_ends
 from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.trace import Computed
 from mplint.interpreter.values import FLOATS, HALF, Class, Made, Place, Tensor, Value, alternatives
-from mplint.interpreter.world import World, outputs_of
+from mplint.interpreter.world import World, core, outputs_of
 from mplint.keras_api import operation
 from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
 from mplint.source.file import SourceFile
@@ -36,6 +38,8 @@ _OPEN: Final = frozenset(
 )  # fmt: skip
 _UNSETTLED: Final = frozenset(path for path, kind in SENSITIVE.items() if kind in _OPEN and path not in _SETTLED)
 _ARITHMETIC: Final = frozenset({"operator.+", "operator.-", "operator.*", "operator./", "operator.r*", "operator.r/"})
+_OF_ENDS: Final = "MP102"
+"""The rule that wants the outputs of models in float32."""
 
 
 class _Unwritable(Exception):
@@ -122,7 +126,7 @@ class _Island:
         every = [leaf for found in leaves.values() for leaf in found]
         wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for leaf in (*every, *self._unsure)]
         for top, found in leaves.items():
-            if not self._tops[top] and not self._is_cast(top):
+            if not self._tops[top] and not self._is_cast(top) and not self._is_end(top):
                 wraps.append(Wrap(top, f"{cast}(", f", {self._dtype(top, found, every)})"))
         wraps += [Wrap(name, f"{cast}(", f", {self._dtype(seed, (), every)})") for name in self._loose]
         asked = [Edit(self._source.path, self._source.span(each), self._dtype(seed, (), every)) for each in self._asked]
@@ -186,6 +190,23 @@ class _Island:
             and len(results) == len(events)
             and all(result.made.kind == "cast" and result.dtype in FLOATS for result in results)
         )
+
+    def _is_end(self, top: cst.BaseExpression) -> bool:
+        """Whether an operation gives outputs of models and nothing else: those are float32 where no comment says no."""
+        place, source = self._world.machine.program.place(self._source, top), self._source
+        for world in self._evidence.worlds:
+            computations = world.once(Computations)
+            given = [event.result.made for event in computations.at(place) if event.result is not None]
+            ends = world.once(_half_ends) if given else frozenset()
+            users = [user for made in given for user, _ in computations.users(made)]
+            if any(made not in ends for made in given) or any(
+                user.place.source is source and statements.scope(source, user.place.node) is self._scope
+                for user in users
+            ):
+                return False
+        span = source.statement(top)
+        rows = source.position(span.start)[0], source.position(span.end)[0]
+        return not source.suppressions.silencing(_OF_ENDS, *rows) and self._evidence.in_the_middle(place) is None
 
     def _gives_several(self, top: cst.BaseExpression) -> bool:
         """Whether an operation gives several tensors, around which no cast can be put."""
@@ -423,6 +444,11 @@ class _Island:
         if not self._is_movable(node):
             return None
         return next((found for operand, _ in self._operands(node) if (found := self._name(operand)) is not None), None)
+
+
+def _half_ends(world: World) -> frozenset[Made]:
+    """What computes the outputs of models that are half precision and should not be."""
+    return frozenset(core(end.tensor).made for end, _ in faulty_ends(world, EndFault.OUTPUT))
 
 
 def _tensors(event: Computed) -> Iterator[Tensor]:
