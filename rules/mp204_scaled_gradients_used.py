@@ -58,7 +58,7 @@ def train_step(x, y):
         loss = loss_fn(y, model(x, training=True))
         scaled_loss = optimizer.scale_loss(loss)
     grads = tape.gradient(scaled_loss, model.trainable_variables)
-    grads, _ = tf.clip_by_global_norm(grads, 1.0 * optimizer.scale_loss(1.0))
+    grads, _ = tf.clip_by_global_norm(grads, optimizer.scale_loss(1.0))
     optimizer.apply(grads, model.trainable_variables)
     return loss
 ```

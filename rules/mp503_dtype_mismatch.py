@@ -84,8 +84,9 @@ How the fix changes the program
 Where the float32 tensor is noise, a mask or a constant, and is made for these operations alone, it is made in the dtype
 of the tensor that it meets: `dtype=x.dtype`. Otherwise it is cast where they meet, `tf.cast(noise, x.dtype)`: it stays
 float32 for everything else, and so does what is computed of it before. A sum of what the program has cast to float32
-may be too large for half precision: there the change is only shown. Under a float32 policy nothing changes, bit for
-bit. Under a half one the program raised before.
+may be too large for half precision: there the change is only shown. In a loss, behind its last product of matrices, it
+is the half-precision tensor that is cast, to float32: `tf.reduce_sum(tf.square(tf.cast(x, tf.float32)))`. Under a
+float32 policy nothing changes, bit for bit. Under a half one the program raised before.
 
 References
 ----------
@@ -119,6 +120,11 @@ class DtypeMismatch(Rule):
 def _says(found: Mismatch) -> str:
     if found.is_assignment:
         return f"{found.half} is assigned to a float32 variable here, and this raises: cast it to the variable's dtype"
+    if found.in_loss:
+        return (
+            f"float32 meets {found.half} in a loss here, and this raises: {found.label} is float32;"
+            f" cast what is {found.half} to float32, which a loss needs"
+        )
     return (
         f"float32 meets {found.half} here, and this raises: {found.label} is float32;"
         " give it the dtype of the other one"

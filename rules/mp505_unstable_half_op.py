@@ -89,8 +89,9 @@ pooled, kernel = Pooled(), Kernel()
 How the fix changes the program
 -------------------------------
 The operation, and what the same expression makes of it, is computed in float32 and cast back to the dtype of its
-operand. A name for a statistic stays float32, and the expressions that read it are computed in float32 in turn. Under a
-float32 policy the casts change nothing, and all results are bit-identical.
+operand. A name for a statistic stays float32, and the expressions that read it are computed in float32 in turn. What is
+an output of a model is not cast back: that is to be float32 (MP102). Under a float32 policy the casts change nothing,
+and all results are bit-identical.
 
 References
 ----------

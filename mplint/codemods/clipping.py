@@ -25,5 +25,7 @@ def limits(call: cst.Call, path: str) -> list[cst.BaseExpression]:
 def times_scale(source: SourceFile, limit: cst.BaseExpression, scale: str) -> Edit:
     """The edit that multiplies such a number with the scale of the gradients."""
     text = layout.code(source, limit)
+    if isinstance(limit, (cst.Integer, cst.Float)) and limit.evaluated_value == 1:
+        return Edit(source.path, source.span(limit, parentheses=True), scale)
     is_factor = is_closed(limit) or isinstance(limit, cst.UnaryOperation)
     return Edit(source.path, source.span(limit, parentheses=True), f"{text if is_factor else f'({text})'} * {scale}")

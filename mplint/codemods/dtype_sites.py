@@ -58,7 +58,7 @@ class Site:
         """The edits that cast each float32 operand; none where the file has nothing to cast with."""
         makers = (self.event.by, *(wide.tensor.made.by for wide in self.wides))
         by_ops = any(by.startswith("keras.ops.") for by in makers)
-        written = _caster(world, self.source, by_ops or is_beside_ops(world, self.source, self.event.place.node))
+        written = caster(world, self.source, by_ops or is_beside_ops(world, self.source, self.event.place.node))
         if written is None:
             return []
         return [self._cast(written, wide, world.generation) for wide in self.wides] if self._can_cast else []
@@ -88,7 +88,7 @@ def _rank(named: Named, made: Place | None) -> tuple[bool, bool]:
     return not isinstance(named.node, cst.Name), named.text not in words
 
 
-def _caster(world: World, source: SourceFile, beside_ops: bool) -> str | None:
+def caster(world: World, source: SourceFile, beside_ops: bool) -> str | None:
     """How the file can cast a tensor: as Keras's own operations do, where it is `beside_ops`."""
     own = "keras.ops.cast" if world.generation == "3" else "keras.backend.cast"
     preferred = (own, "tensorflow.cast") if beside_ops else ("tensorflow.cast", own)

@@ -2,7 +2,8 @@
 
 What depends on such an operation in the same expression is computed in float32 with it.  Names for what is not yet of
 the size of the data (a variance, an inverse root) stay float32, and the expressions that read them are computed in
-float32 in turn.  What leaves these expressions has the dtype that it had: for tensors of float32 all stays the same.
+float32 in turn.  What leaves these expressions has the dtype that it had, unless it is the output of a model, which is
+to be float32: for tensors of float32 all stays the same.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from typing import Final
 
 import libcst as cst
 
+from mplint import keras_api
 from mplint.codemods import calls, casts, statements
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.wrapping import Wrap, wrapped
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
+from mplint.interpreter.ends import EndFault, faulty_ends
 from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.trace import Computed
-from mplint.interpreter.values import FLOATS, HALF, Class, Place, Tensor, Value, alternatives
-from mplint.interpreter.world import World, outputs_of
+from mplint.interpreter.values import FLOATS, HALF, Class, Made, Place, Tensor, Value, alternatives
+from mplint.interpreter.world import World, core, outputs_of
 from mplint.keras_api import operation
 from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
 from mplint.source.file import SourceFile
@@ -35,6 +38,8 @@ _OPEN: Final = frozenset(
 )  # fmt: skip
 _UNSETTLED: Final = frozenset(path for path, kind in SENSITIVE.items() if kind in _OPEN and path not in _SETTLED)
 _ARITHMETIC: Final = frozenset({"operator.+", "operator.-", "operator.*", "operator./", "operator.r*", "operator.r/"})
+_OF_ENDS: Final = "MP102"
+"""The rule that wants the outputs of models in float32."""
 
 
 class _Unwritable(Exception):
@@ -105,6 +110,8 @@ class _Island:
         """Where a name that stays float32 is read by what is not computed in float32."""
         self._asked: list[cst.Attribute] = []
         """Where such a name is asked for its dtype."""
+        self._unsure: dict[cst.BaseExpression, None] = {}
+        """What meets half precision without a dtype that is known: what `compile` casts to that of the predictions."""
 
     def edits(self, seed: cst.BaseExpression) -> list[Edit]:
         """The casts that compute `seed`, and what depends on it, in float32."""
@@ -117,9 +124,9 @@ class _Island:
             raise _Unwritable
         cast, float32 = written
         every = [leaf for found in leaves.values() for leaf in found]
-        wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for leaf in every]
+        wraps = [Wrap(leaf, f"{cast}(", f", {float32})") for leaf in (*every, *self._unsure)]
         for top, found in leaves.items():
-            if not self._tops[top] and not self._is_cast(top):
+            if not self._tops[top] and not self._is_cast(top) and not self._is_end(top):
                 wraps.append(Wrap(top, f"{cast}(", f", {self._dtype(top, found, every)})"))
         wraps += [Wrap(name, f"{cast}(", f", {self._dtype(seed, (), every)})") for name in self._loose]
         asked = [Edit(self._source.path, self._source.span(each), self._dtype(seed, (), every)) for each in self._asked]
@@ -183,6 +190,23 @@ class _Island:
             and len(results) == len(events)
             and all(result.made.kind == "cast" and result.dtype in FLOATS for result in results)
         )
+
+    def _is_end(self, top: cst.BaseExpression) -> bool:
+        """Whether an operation gives outputs of models and nothing else: those are float32 where no comment says no."""
+        place, source = self._world.machine.program.place(self._source, top), self._source
+        for world in self._evidence.worlds:
+            computations = world.once(Computations)
+            given = [event.result.made for event in computations.at(place) if event.result is not None]
+            ends = world.once(_half_ends) if given else frozenset()
+            users = [user for made in given for user, _ in computations.users(made)]
+            if any(made not in ends for made in given) or any(
+                user.place.source is source and statements.scope(source, user.place.node) is self._scope
+                for user in users
+            ):
+                return False
+        span = source.statement(top)
+        rows = source.position(span.start)[0], source.position(span.end)[0]
+        return not source.suppressions.silencing(_OF_ENDS, *rows) and self._evidence.in_the_middle(place) is None
 
     def _gives_several(self, top: cst.BaseExpression) -> bool:
         """Whether an operation gives several tensors, around which no cast can be put."""
@@ -295,6 +319,7 @@ class _Island:
 
     def _leaves(self, node: cst.BaseExpression, inner: set[cst.BaseExpression]) -> Iterator[cst.BaseExpression]:
         """The half-precision operands of an operation that are not computed in float32 with it, as `inner` ones are."""
+        self._unsure.update(dict.fromkeys(self._unknown(node)))
         for operand, values in self._operands(node):
             if any(not isinstance(value, Tensor) for value in values):
                 raise _Unwritable
@@ -333,6 +358,29 @@ class _Island:
                     raise _Unwritable
                 found.setdefault(written, []).append(value)
         yield from found.items()
+
+    def _unknown(self, node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+        """Those operands, as they are written, whose dtype is not known: half precision, where it meets that."""
+        for event in self._events(node):
+            for name, value in event.arguments:
+                if not isinstance(value, Tensor) or any(way.dtype is not None for way in alternatives(value)):
+                    continue
+                written = self._written(node, event, name)
+                if written is None:
+                    raise _Unwritable
+                yield self._source_of(written, value.made)
+
+    def _source_of(self, node: cst.BaseExpression, made: Made) -> cst.BaseExpression:
+        """What the sums and the like in an expression are computed of, if that is one tensor."""
+        while isinstance(node, cst.Call) and made.place is not None and made.place.node is node:
+            known = keras_api.parameters(made.by, self._world.generation)
+            if made.kind != "operation" or len(made.operands) != 1 or not known:
+                break
+            arg = calls.argument_of(node, made.by, known[0].name, self._world.generation)
+            if arg is None or arg.star:
+                break
+            node, made = arg.value, made.operands[0].made
+        return node
 
     def _is_half(self, operand: cst.BaseExpression, node: cst.BaseExpression) -> bool:
         return any(operand is written for written, _ in self._operands(node))
@@ -396,6 +444,11 @@ class _Island:
         if not self._is_movable(node):
             return None
         return next((found for operand, _ in self._operands(node) if (found := self._name(operand)) is not None), None)
+
+
+def _half_ends(world: World) -> frozenset[Made]:
+    """What computes the outputs of models that are half precision and should not be."""
+    return frozenset(core(end.tensor).made for end, _ in faulty_ends(world, EndFault.OUTPUT))
 
 
 def _tensors(event: Computed) -> Iterator[Tensor]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import calls, layout
+from mplint.codemods import calls, layout, statements
 from mplint.codemods.named_dtypes import other_dtype
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
@@ -57,5 +57,12 @@ def _left_out(source: SourceFile, call: cst.Call, cast: Made) -> Edit | None:
         given = calls.argument_at(call, "x", 0)
         kept = given.value if given is not None and not given.star else None
     if kept is None or layout.comments_in(layout.code(source, call)):
+        return None
+    statement = source.parent(call)
+    bound = statements.target(statement)
+    line = source.parent(statement) if isinstance(statement, cst.Assign) else None
+    if isinstance(kept, cst.Name) and isinstance(bound, cst.Name) and kept.value == bound.value:
+        if statement is not None and isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
+            return statements.removed(source, statement)
         return None
     return Edit(source.path, source.span(call), layout.code(source, kept))

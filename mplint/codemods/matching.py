@@ -1,4 +1,7 @@
-"""One dtype for the operands of an operation: what is float32 is made, or cast, in the dtype of what is half."""
+"""One dtype for the operands of an operation: what is float32 is made, or cast, in the dtype of what is half.
+
+In a loss, what is half precision is cast to float32.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import libcst as cst
 from mplint import keras_api
 from mplint.codemods import calls, layout, statements, variables
 from mplint.codemods.dtype_sites import Site
+from mplint.codemods.raising import raised
 from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.mismatches import Meeting, Mismatch, may_overflow
@@ -34,18 +38,24 @@ class Matched(Rewrite):
     mismatch: Mismatch
 
     def plan(self, evidence: Evidence) -> Fix | None:
-        """Where it is made, if that is for nothing else; else a cast wherever they meet."""
-        sites = [Site.of(self.world, meeting.event, self.mismatch.half) for meeting in self.mismatch.meetings]
-        if not all(sites):
+        """Where it is made, if that is for nothing else; else a cast wherever they meet: in a loss, of the other."""
+        in_losses = [meeting.event for meeting in self.mismatch.meetings if meeting.in_loss]
+        up = raised(self.world, in_losses) if in_losses else []
+        down = [meeting for meeting in self.mismatch.meetings if not meeting.in_loss]
+        if not down:
+            return Fix("Cast the other one to float32", Applicability.SAFE, tuple(up)) if up else None
+        sites = [Site.of(self.world, meeting.event, self.mismatch.half) for meeting in down]
+        if up is None or not all(sites):
             return None
         found = [site for site in sites if site is not None]
-        made = self._made(found)
+        made = self._made(found) if not up else None
         if made is not None:
             return Fix("Make it in the dtype of the other", Applicability.SAFE, (made,))
         casts = [edit for site in found for edit in site.casts(self.world)]
         if not casts or any(not site.casts(self.world) for site in found):
             return None
-        unsure = any(may_overflow(meeting.wide) for meeting in self.mismatch.meetings)
+        casts = [*up, *casts]
+        unsure = any(may_overflow(meeting.wide) for meeting in down)
         if unsure:
             what = "Cast it to the dtype of the other, if it is never too large for that"
             return Fix(what, Applicability.DISPLAY, tuple(dict.fromkeys(casts)))

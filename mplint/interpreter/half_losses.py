@@ -25,7 +25,7 @@ from mplint.interpreter.values import (
     alternatives,
 )
 from mplint.interpreter.world import World, core, tensors_of
-from mplint.keras_api.stability import Sensitivity, sensitivity
+from mplint.keras_api.stability import Sensitivity, is_heavy, sensitivity
 
 _FOLLOWED: Final = frozenset({"operation", "cast", "joined", "scaled"})
 """How a loss is computed of what models and layers give."""
@@ -92,13 +92,22 @@ class HalfLosses:
     def _trained(self) -> dict[Made, None]:
         return self._follow(self._losses())
 
-    def _follow(self, sinks: Iterable[tuple[Sequence[Tensor], Context]]) -> dict[Made, None]:
+    @cached_property
+    def last(self) -> frozenset[Made]:
+        """The operations of all losses, trained or shown, behind the last product of matrices or convolution."""
+        return frozenset(self._follow((*self._losses(), *self._shown()), past_heavy=False))
+
+    def _follow(
+        self, sinks: Iterable[tuple[Sequence[Tensor], Context]], *, past_heavy: bool = True
+    ) -> dict[Made, None]:
         found: dict[Made, None] = {}
         for tensors, context in sinks:
             stack = [tensor.made for tensor in tensors]
             while stack:
                 made = stack.pop()
                 if made in found or made.kind not in _FOLLOWED or not self._is_outside(made, context):
+                    continue
+                if not past_heavy and is_heavy(made.by):
                     continue
                 found[made] = None
                 stack.extend(operand.made for operand in made.operands)

@@ -10,6 +10,8 @@ import libcst as cst
 
 from mplint import keras_api
 from mplint.interpreter.code import dotted
+from mplint.interpreter.frames import Context
+from mplint.interpreter.half_losses import HalfLosses
 from mplint.interpreter.trace import Computed, LayerMade
 from mplint.interpreter.values import (
     HALF,
@@ -41,6 +43,8 @@ class Meeting:
     event: Computed
     wide: Tensor
     half: Tensor
+    in_loss: bool = False
+    """Whether the result is a part of a loss, which is to be float32."""
 
     @property
     def at(self) -> Place:
@@ -66,6 +70,11 @@ class Mismatch:
     def half(self) -> str:
         """The half-precision dtype."""
         return self.meetings[0].half.dtype or ""
+
+    @property
+    def in_loss(self) -> bool:
+        """Whether they meet first in a loss: it is the half-precision one that is to be cast."""
+        return self.meetings[0].in_loss
 
     @property
     def is_assignment(self) -> bool:
@@ -109,6 +118,7 @@ def _policy(world: World, meeting: Meeting) -> Policy | None:
 
 
 def _meetings(world: World) -> Iterator[Meeting]:
+    losses: frozenset[tuple[Place | None, Context | None]] | None = None
     for event in world.trace.events:
         if not isinstance(event, Computed) or event.result is not None:
             continue
@@ -118,7 +128,9 @@ def _meetings(world: World) -> Iterator[Meeting]:
         half = next((tensor for tensor in event.operands if tensor.dtype in HALF), None)
         wide = next((tensor for tensor in event.operands if tensor.dtype == _WIDE), None)
         if half is not None and wide is not None and not _is_caught(event.place):
-            yield Meeting(event, wide, half)
+            if losses is None:
+                losses = frozenset((made.place, made.context) for made in world.once(HalfLosses).last)
+            yield Meeting(event, wide, half, (event.place, event.context) in losses)
 
 
 def root(tensor: Tensor) -> Made:
