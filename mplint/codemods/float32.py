@@ -22,8 +22,9 @@ from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
 from mplint.interpreter.ends import EndFault, faulty_ends
 from mplint.interpreter.magnitudes import is_square
+from mplint.interpreter.scalars import SHAPE
 from mplint.interpreter.trace import Computed
-from mplint.interpreter.values import FLOATS, HALF, Class, Made, Place, Tensor, Value, alternatives
+from mplint.interpreter.values import FLOATS, HALF, Class, Made, Place, Tensor, Unknown, Value, alternatives
 from mplint.interpreter.world import World, core, outputs_of
 from mplint.keras_api import operation
 from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
@@ -363,12 +364,25 @@ class _Island:
         """Those operands, as they are written, whose dtype is not known: half precision, where it meets that."""
         for event in self._events(node):
             for name, value in event.arguments:
+                if isinstance(value, Unknown) and isinstance(node, cst.BinaryOperation):
+                    side = node.left if name == "left" else node.right
+                    if self._may_be_data(side, value):
+                        yield side
+                    continue
                 if not isinstance(value, Tensor) or any(way.dtype is not None for way in alternatives(value)):
                     continue
                 written = self._written(node, event, name)
                 if written is None:
                     raise _Unwritable
                 yield self._source_of(written, value.made)
+
+    def _may_be_data(self, node: cst.BaseExpression, value: Unknown) -> bool:
+        """Whether what nothing is known of may be a tensor as well as a number: what the function was given."""
+        while isinstance(node, cst.Call) and node.args:
+            node = node.args[0].value
+        if not isinstance(node, cst.Name) or (value.symbol is not None and value.symbol.parts[0] == SHAPE):
+            return False
+        return any(_is_param(self._source, each) for each in statements.stores(self._source, self._scope, node.value))
 
     def _source_of(self, node: cst.BaseExpression, made: Made) -> cst.BaseExpression:
         """What the sums and the like in an expression are computed of, if that is one tensor."""
