@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, names, statements, variables
-from mplint.codemods.casts import is_beside_ops
+from mplint.codemods import calls, layout, statements, variables
+from mplint.codemods.casts import function
 from mplint.codemods.operands import Dtypes, Named, Operand, operands
 from mplint.findings import Edit
 from mplint.interpreter.mismatches import root
@@ -56,12 +56,10 @@ class Site:
 
     def casts(self, world: World) -> list[Edit]:
         """The edits that cast each float32 operand; none where the file has nothing to cast with."""
-        makers = (self.event.by, *(wide.tensor.made.by for wide in self.wides))
-        by_ops = any(by.startswith("keras.ops.") for by in makers)
-        written = caster(world, self.source, by_ops or is_beside_ops(world, self.source, self.event.place.node))
+        written = function(world, self.source, self.event.place.node, in_both=False)
         if written is None:
             return []
-        return [self._cast(written, wide, world.generation) for wide in self.wides] if self._can_cast else []
+        return [self._cast(written[0], wide, world.generation) for wide in self.wides] if self._can_cast else []
 
     @property
     def _can_cast(self) -> bool:
@@ -86,13 +84,6 @@ def _rank(named: Named, made: Place | None) -> tuple[bool, bool]:
     """Plain names are the best to take a dtype from, first of all one that the float32 tensor is made with."""
     words = statements.words(made.node) if made is not None else set()
     return not isinstance(named.node, cst.Name), named.text not in words
-
-
-def caster(world: World, source: SourceFile, beside_ops: bool) -> str | None:
-    """How the file can cast a tensor: as Keras's own operations do, where it is `beside_ops`."""
-    own = "keras.ops.cast" if world.generation == "3" else "keras.backend.cast"
-    preferred = (own, "tensorflow.cast") if beside_ops else ("tensorflow.cast", own)
-    return next((found for path in preferred if (found := names.written(world, source, path)) is not None), None)
 
 
 def of_layer(world: World, at: Place, half: str) -> str | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, statements
-from mplint.codemods.dtype_sites import caster
+from mplint.codemods import calls, statements
+from mplint.codemods.casts import function
 from mplint.codemods.operands import operands
 from mplint.codemods.wrapping import Wrap, wrapped
 from mplint.findings import Edit
@@ -22,12 +22,10 @@ from mplint.source.file import SourceFile
 def raised(world: World, events: Sequence[Computed]) -> list[Edit] | None:
     """The casts, as far inside of the expressions of one file as goes; None where one of them has no place."""
     source = events[0].place.source
-    cast = caster(world, source, any(event.by.startswith("keras.ops.") for event in events))
-    if cast is None:
+    written = function(world, source, events[0].place.node, in_both=False)
+    if written is None:
         return None
-    module, _, name = cast.rpartition(".")
-    in_tensorflow = module == "tf" or module.startswith("tensorflow")
-    float32 = f"{module}.float32" if in_tensorflow and name == "cast" else layout.quoted(source, "float32")
+    cast, float32 = written
     leaves: dict[cst.BaseExpression, None] = {}
     edits: list[Edit] = []
     for event in events:
