@@ -144,7 +144,7 @@ class UnstableHalfOp(Rule):
             yield Fault(
                 found.at,
                 Severity.WARNING,
-                f"{_why(found)}; compute it in float32 and cast the result back",
+                f"{_why(found)}; compute it in float32" + ("" if found.stays_wide else " and cast the result back"),
                 numerics.policy_of(found.event),
                 InFloat32(world, found.at),
             )

@@ -44,7 +44,7 @@ from mplint.interpreter.values import (
     choice,
     softmaxes,
 )
-from mplint.keras_api.arithmetic import COMPARES, CONSTANT, OVER, TIMES
+from mplint.keras_api.arithmetic import COMPARES, CONSTANT, OVER, TAKES_IDS, TAKES_LABELS, TIMES
 from mplint.keras_api.stability import is_heavy
 
 if TYPE_CHECKING:
@@ -155,12 +155,17 @@ def _note(m: Machine, by: str, made: Made, found: keras_api.Outcome, result: Ten
         result.dtype in HALF
         or any(operand.dtype in HALF for operand in made.operands)
         or isinstance(found, keras_api.Clash)
-        or (is_heavy(made.by) and any(_is_cast_up(operand) for operand in made.operands))
+        or (_is_asked_for_casts(made.by) and any(_is_cast_up(operand) for operand in made.operands))
         or is_noted(made.by)
     ):
         raises = isinstance(found, keras_api.Clash)
         given = None if raises else result
         m.record(Computed(made.place, m.context, by, made.arguments, given, made.operands, m.caller))
+
+
+def _is_asked_for_casts(path: str) -> bool:
+    """Whether it matters that operands which are not half precision any more were so before."""
+    return path in TAKES_IDS or path in TAKES_LABELS or is_heavy(path)
 
 
 def _is_cast_up(tensor: Tensor) -> bool:
