@@ -289,6 +289,19 @@ class Computed:
 
 
 @immutable()
+class Updated:
+    """A layer's own variable, which the layer reads in half precision, was given another content at `place`."""
+
+    place: Place
+    context: Context
+    method: str
+    variable: Tensor
+    """As the layer reads it."""
+    given: Value
+    inside: Instance | None
+
+
+@immutable()
 class Piped:
     """`map` of a `tf.data` pipeline was called at `place`; `element` is what its function gives for each element."""
 
@@ -437,6 +450,7 @@ Event = (
     | Computed
     | Counted
     | Fed
+    | Updated
     | Piped
     | LossGiven
     | DTypeTaken
