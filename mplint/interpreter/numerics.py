@@ -18,6 +18,7 @@ from mplint.interpreter.magnitudes import (
     CLIPS,
     FILLED,
     WHERE,
+    autocast,
     infinite,
     is_at_least_one,
     is_lost,
@@ -193,7 +194,8 @@ class Numerics:
         """A number that a float32 tensor holds which becomes half here, or what is not known but for its making."""
         is_cast = event.result is not None and event.result.made.kind == "cast"
         if isinstance(value, Tensor):
-            return too_large(value, _dtype(event), 1) if is_cast and value.dtype in ("float32", "float64") else None
+            given = value if is_cast else autocast(value) if event.by in _SUMS else None
+            return too_large(given, _dtype(event), 1) if given is not None and given.dtype in WIDE else None
         return too_large(value, _dtype(event)) if event.by in _SUMS else None
 
     def _is_chosen(self, event: Computed, name: str, is_wrong: Callable[[float, str], bool]) -> bool:
