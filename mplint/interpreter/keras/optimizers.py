@@ -26,6 +26,7 @@ from mplint.interpreter.values import (
     Choice,
     Class,
     Const,
+    Dict,
     Function,
     Instance,
     Place,
@@ -166,20 +167,36 @@ def wrapper_of(value: Value) -> str | None:
 
 
 def get(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`keras.optimizers.get(identifier)`."""
-    value = arguments.get("identifier", 0)
+    """`keras.optimizers.get(identifier)`, `keras.optimizers.deserialize(config)`."""
+    value = arguments.get("identifier", 0) or arguments.get("config")
     return UNKNOWN if value is None else _by_name(m, value, place)
 
 
 def _by_name(m: Machine, value: Value, place: Place) -> Value:
-    """The optimizer that `value` is, or is the name of."""
+    """The optimizer that `value` is, is the name of, or describes as `serialize` does."""
     match value:
+        case Dict():
+            described = dict(m.entries(value).pairs)
+            optimizer = _by_name(m, described.get(Const("class_name"), UNKNOWN), place)
+            if isinstance(optimizer, Instance):
+                _configure(m, optimizer, described.get(Const("config"), UNKNOWN))
+            return optimizer
         case Const(value=str(name)) if name.lower() in BY_NAME:
             return Instance(m.allocate(place, "optimizer"), Api(BY_NAME[name.lower()]))
         case Instance():
             return value
         case _:
             return UNKNOWN
+
+
+def _configure(m: Machine, optimizer: Instance, config: Value) -> None:
+    """Give an optimizer the arguments that are in a dict."""
+    if not isinstance(config, Dict) or m.entries(config).rest is not None:
+        m.put(optimizer.address, _FIXED, UNKNOWN)
+        return
+    for name, value in m.entries(config).pairs:
+        if isinstance(name, Const):
+            m.put(optimizer.address, str(name.value), value)
 
 
 # -- models and their optimizers

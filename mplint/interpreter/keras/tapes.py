@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 TAPE: Final = Api("tensorflow.GradientTape")
+AROUND: Final = ("horovod.tensorflow.DistributedGradientTape", "horovod.tensorflow.keras.DistributedGradientTape")
+"""What averages the gradients of the tape that it is given over all workers."""
 OF_FUNCTION: Final = "mplint.gradient_of"
 """What `jax.grad(f)` gives: called, it runs `f` and gives the gradient of what that returns."""
 BY_FUNCTION: Final = "jax.grad"
