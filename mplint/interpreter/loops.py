@@ -244,6 +244,15 @@ class Loops:
                     continue
                 yield step, made.place
 
+    def stale_scales(self) -> Iterator[tuple[Step, Scaling]]:
+        """Losses that are scaled by what the scale was when JAX compiled the step, which divides by what it is now."""
+        for step in self.sure:
+            own = [factor.made for factor in step.course.factors if factor.optimizer == step.optimizer]
+            if step.event.stateless and step.scales and len(own) == 1:
+                made = own[0]
+                if isinstance(made, Scaling) and made.kind == "scaled" and made.stale:
+                    yield step, made
+
     def mixed_terms(self) -> Iterator[tuple[Step, Place]]:
         """Losses with a term that is not scaled as the others are, and where it is added."""
         for step in self.steps:

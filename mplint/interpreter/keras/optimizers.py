@@ -10,7 +10,7 @@ from mplint import keras_api
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.classes import class_attribute, is_open
-from mplint.interpreter.keras import structures, tapes, variables
+from mplint.interpreter.keras import stateless, structures, tapes, variables
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed, OptimizerWrapped
@@ -294,7 +294,7 @@ def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, pla
             at = int(name == "stateless_apply")
             given = arguments.get("grads", at) or UNKNOWN
             changed = arguments.get("trainable_variables", at + 1) or NONE
-            _apply(m, optimizer, given, changed, place)
+            _apply(m, optimizer, given, changed, place, is_stateless=at == 1)
             own = arguments.get("optimizer_variables", 0) or UNKNOWN
             return NONE if name == "apply" else Tuple((changed, own))
         case "minimize":
@@ -318,7 +318,7 @@ def _scale(m: Machine, optimizer: Instance, by: str, loss: Value, place: Place) 
         others = (value,) if isinstance(value, Unknown) else ()
         made = Scaling(
             "scaled", place, m.context, by=f"{LOSS_SCALE}.{by}", operands=operands, others=others,
-            optimizer=optimizer, tapes=tapes.recording(m),
+            optimizer=optimizer, tapes=tapes.recording(m), stale=stateless.reads_what_was(m),
         )  # fmt: skip
         return Tensor(value.dtype if isinstance(value, Tensor) else None, made, False)
 
@@ -340,13 +340,15 @@ def _unscale(m: Machine, optimizer: Instance, gradients: Value, place: Place) ->
     return m.new_list(place, Tuple(tuple(structures.changed(m, item, place, unscaled) for item in held.items), rest))
 
 
-def _apply(m: Machine, optimizer: Instance, gradients: Value, trained: Value, place: Place) -> None:
+def _apply(
+    m: Machine, optimizer: Instance, gradients: Value, trained: Value, place: Place, *, is_stateless: bool = False
+) -> None:
     if isinstance(gradients, Choice):  # lists that differ by what was done to the gradients
         gradients = sequences.iterate(m, gradients, place)
     known = tuple(variables.read(m, gradient) for gradient in structures.flatten(m, gradients))
     whole = not any(isinstance(part, Unknown) for part in m.parts(gradients))
     changed = tuple(structures.flatten(m, trained))
-    m.record(GradientsApplied(place, m.context, optimizer, known, changed, whole))
+    m.record(GradientsApplied(place, m.context, optimizer, known, changed, whole, is_stateless))
 
 
 def _minimize(m: Machine, optimizer: Instance, arguments: Arguments, place: Place) -> Value:
