@@ -59,6 +59,11 @@ class Step:
         """Whether the optimizer takes the gradient itself, and scales the loss for it."""
         return self.gradient.by.endswith(".minimize")
 
+    @property
+    def is_of_fit(self) -> bool:
+        """Whether `fit` does, with what the program's own `compute_loss` gives."""
+        return self.gradient.by == optimizers.BY_FIT
+
 
 @dataclass(frozen=True)
 class Use:

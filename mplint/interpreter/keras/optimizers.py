@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 _FOREIGN: Final = "foreign optimizer"
 _FIXED: Final = "loss_scale_factor"
 _DEFAULT: Final = Const("rmsprop")
+BY_FIT: Final = "keras.Model.fit.minimize"
+"""How a gradient is made that the library takes of what `compute_loss` gives."""
 SCALE_POLICY: Final = "mixed_float16"
 """The policy of a model under which `compile` wraps its optimizer."""
 
@@ -349,6 +351,13 @@ def _apply(
     whole = not any(isinstance(part, Unknown) for part in m.parts(gradients))
     changed = tuple(structures.flatten(m, trained))
     m.record(GradientsApplied(place, m.context, optimizer, known, changed, whole, is_stateless))
+
+
+def minimized_by_fit(m: Machine, optimizer: Value | None, loss: Tensor, place: Place) -> None:
+    """The step that the library's own `train_step` makes of a loss, with an optimizer that scales."""
+    if isinstance(optimizer, Instance) and scales(optimizer):
+        gradients = tapes.gradient(m, loss, UNKNOWN, place, BY_FIT)
+        _apply(m, optimizer, gradients, UNKNOWN, place)
 
 
 def _minimize(m: Machine, optimizer: Instance, arguments: Arguments, place: Place) -> Value:
