@@ -102,6 +102,7 @@ from typing import Final
 from mplint.api import Applicability, Fault, Loops, Rule, ScaleOnce, Severity, World, first_at_each_place
 
 _MINIMIZED: Final = "minimize is given a scaled loss and scales it once more: give it the loss as it is"
+_SO: Final = "; its gradients are 32768 times too large at first"
 _OF_FIT: Final = "fit scales what compute_loss gives once more: give it the loss as it is"
 _SCALED: Final = "the loss is scaled once more here, and its gradients are unscaled once: scale it once"
 
@@ -121,7 +122,7 @@ class LossScaledTwice(Rule):
             Fault(
                 at,
                 Severity.ERROR,
-                f"{_OF_FIT if step.is_of_fit else _MINIMIZED if step.is_minimize else _SCALED}; its gradients are 32768 times too large at first",
+                (_OF_FIT if step.is_of_fit else _MINIMIZED if step.is_minimize else _SCALED) + _SO,
                 loops.policy_of(step),
                 ScaleOnce(world, step, at),
             )
