@@ -243,7 +243,10 @@ class FunctionDifferentiated:
 
 @immutable()
 class GradientsApplied:
-    """Gradients were given to an optimizer of the library, for `variables`; `whole` says that all of them are known."""
+    """Gradients were given to an optimizer of the library, for `variables`; `whole` says that all of them are known.
+
+    In a `stateless` step the optimizer's own variables are given, too, and its scale with them.
+    """
 
     place: Place
     context: Context
@@ -251,6 +254,7 @@ class GradientsApplied:
     gradients: tuple[Tensor, ...]
     variables: tuple[Tensor, ...]
     whole: bool
+    stateless: bool = False
 
 
 @immutable()
