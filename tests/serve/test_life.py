@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 
@@ -307,6 +308,40 @@ def test_memory_is_bounded(github: HostedGitHub, repository: Repository, served:
     repository.commit({"uses.py": None})
     server.deliver(github.delivery())
     until(lambda: server.events("review")[-1]["outcome"] == "reviewed", "the next push is reviewed")
+
+
+def test_killed_in_the_middle_of_a_burst(github: HostedGitHub, served: Serve, tmp_path: Path) -> None:
+    """300 deliveries of 100 pull requests at once: what was acknowledged is there, and nothing is there twice."""
+    github.faults = [Fault("GET", "pulls/", "hang") for _ in range(20)]
+    server = served("--workers", "1")
+    kept: set[str] = set()
+
+    def deliver(number: int) -> None:
+        content = github.delivery(pull_request={"number": 1 + number % 100})
+        try:
+            if server.deliver(content, delivery=f"d{number}").status_code in (200, 202):
+                kept.add(f"d{number}")
+        except httpx.TransportError:
+            pass
+
+    with ThreadPoolExecutor(16) as pool:
+        waiting = [pool.submit(deliver, number) for number in range(300)]
+        until(lambda: len(kept) >= 120, "some are acknowledged")
+        server.kill()
+        wait(waiting)
+    with closing(sqlite3.connect(tmp_path / "serve.sqlite")) as database:
+        there = {name for (name,) in database.execute("SELECT id FROM deliveries")}
+        jobs = [number for (number,) in database.execute("SELECT number FROM jobs")]
+    assert len(kept) < 300
+    assert kept <= there
+    assert {1 + int(name[1:]) % 100 for name in there} == set(jobs)
+    server.start()
+    again = {name for name in kept if server.deliver(github.delivery(), delivery=name).json()["outcome"] == "duplicate"}
+    assert again == kept
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(deliver, range(300)))
+    assert len(kept) == 300
+    assert server.measured('mplint_queue_jobs{state="waiting"}') >= 99
 
 
 @pytest.mark.slow
