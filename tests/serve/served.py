@@ -56,6 +56,7 @@ class Served:
         }
         self._environment = {**kept, "MPLINT_WEBHOOK_SECRET": SECRET, "GITHUB_TOKEN": TOKEN, **environment}
         self.lines: list[str] = []
+        self._client = httpx.Client(timeout=60)
         self.start()
 
     def start(self, *more: str) -> None:
@@ -86,7 +87,7 @@ class Served:
     def deliver(self, content: object, *, delivery: str = "", event: str = "pull_request") -> httpx.Response:
         """Call its webhook."""
         body = json.dumps(content).encode()
-        return httpx.post(f"{self.url}/webhook", content=body, headers=signed(body, event, delivery))
+        return self._client.post(f"{self.url}/webhook", content=body, headers=signed(body, event, delivery))
 
     def reviewed(self, content: object) -> dict[str, Any]:
         """Call its webhook, and wait for the review."""
@@ -97,7 +98,7 @@ class Served:
 
     def measured(self, name: str) -> float:
         """The value of one of its metrics."""
-        for line in httpx.get(f"{self.url}/metrics").text.splitlines():
+        for line in self._client.get(f"{self.url}/metrics").text.splitlines():
             if line.startswith(f"{name} "):
                 return float(line.rpartition(" ")[2])
         raise AssertionError(name)
@@ -116,7 +117,9 @@ class Served:
         self._reader.join(PATIENCE)
         return status
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """End it if it runs; whether it had ended by itself."""
         if self._process.poll() is None:
             self._process.kill()
-        self.wait()
+        self._client.close()
+        return self.wait() == 0
