@@ -35,10 +35,12 @@ def fetch(folder: Path, address: str, commits: Sequence[str], forge: ForgeName, 
     It is bare: there are no links to follow, no filters or hooks to run, and no modules to fetch. The token goes to the
     address only, and only by the environment. Raises CheckoutError.
     """
+    scheme = urlsplit(address).scheme
+    if scheme not in ("https", "http"):
+        raise CheckoutError(f"{address}: is fetched from no such place")
     if not all(map(_COMMIT.fullmatch, commits)):
         raise CheckoutError(f"{address}: the forge names commits that are none")
     folder.mkdir(parents=True)
-    scheme = urlsplit(address).scheme
     secret = base64.b64encode(f"{_USERS[forge]}:{token}".encode()).decode()
     configuration = {
         f"http.{address}.extraHeader": f"Authorization: Basic {secret}",

@@ -74,6 +74,7 @@ def start(secrets: Secrets, *, as_json: bool) -> None:
     handler.setFormatter(Line(secrets, as_json=as_json))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     _LOG.setLevel(logging.INFO)
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # what callers do wrong; they have their answer
 
 
 def _word(value: object) -> str:

@@ -194,8 +194,9 @@ class Queue:
 
     async def probe(self) -> None:
         """Write to the database, to see that it can be written to. Raises sqlite3.Error."""
+        now = self._now()
         await self._database.run(
-            lambda connection: connection.execute("UPDATE deliveries SET received = received WHERE id = ''")
+            lambda connection: connection.execute("INSERT OR REPLACE INTO deliveries VALUES ('', ?)", (now,))
         )
 
     def wake(self) -> None:

@@ -29,6 +29,7 @@ from mplint.serve.worker import Make, Workers
 _PATIENCE: Final = 30.0
 """Seconds that a delivery may take to arrive."""
 _MARGIN: Final = 120.0
+"""Seconds that a token must last longer than a review may."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -55,7 +56,7 @@ class Server:
     async def listening(self, *, retry_failed: bool = False) -> AsyncIterator[tuple[str, int]]:
         """Listen and work; gives host and port. At the end, what is not done within the grace stays in the queue."""
         working: asyncio.Task[None] | None = None
-        runner = web.AppRunner(self._application(), access_log=None, handle_signals=False)
+        runner = web.AppRunner(self._application(), access_log=None, handle_signals=False, shutdown_timeout=5.0)
         try:
             taken_up = await self.queue.recover(retry_failed=retry_failed)
             await runner.setup()
@@ -159,7 +160,7 @@ class Server:
             await asyncio.wait_for(read(), _PATIENCE)
         except asyncio.TimeoutError:
             raise Unacceptable(408, "takes too long to arrive") from None
-        except web.RequestPayloadError:
+        except (web.RequestPayloadError, ConnectionError):
             raise Unacceptable(400, "cannot be read") from None
         return bytes(body)
 

@@ -34,8 +34,13 @@ Make = Callable[[Assignment], Awaitable[Outcome]]
 _HOPE: Final = {"failed": 1.0, "superseded": 1.0, "exhausted": 0.4, "refused": 0.0}
 """Which part of all attempts an outcome is worth."""
 _LONGEST: Final = 3600.0
+"""Seconds between two tries at most."""
+_PAUSE: Final = 5.0
+"""Seconds after which a queue that has failed is looked at again."""
 _PATIENCE: Final = 60.0
+"""Seconds that are waited for a token."""
 _TOLD: Final = 1 << 16
+"""Bytes that are kept of what a review prints."""
 _KEPT: Final = (
     *("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("GIT_SSL_CAINFO", "GIT_EXEC_PATH", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
@@ -79,7 +84,7 @@ class Workers:
                     continue
             except Exception as error:  # noqa: BLE001  (the disk may be full now, and not be so later)
                 tell("the queue fails", level=logging.ERROR, cause=error)
-                job = self._configuration.patience.pause
+                job = _PAUSE
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(changed.wait(), job)
 

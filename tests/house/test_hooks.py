@@ -6,6 +6,7 @@ import json
 import os
 import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,7 +138,7 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_commits_of_all_kinds(hooks: Path, project: Path, tmp_path: Path, runner: Path) -> None:
     revision = git("rev-parse", "HEAD", cwd=hooks).strip()
-    where = {"PRE_COMMIT_HOME": tmp_path / "cache", "PREK_HOME": tmp_path / "cache"}
+    where: dict[str, Any] = {"PRE_COMMIT_HOME": tmp_path / "cache", "PREK_HOME": tmp_path / "cache"}
     path = f"{runner.parent}{os.pathsep}{os.environ['PATH']}"
 
     def commit(*said: str, status: int = 0) -> None:

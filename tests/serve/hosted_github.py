@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import json
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
@@ -17,6 +12,7 @@ from aiohttp import web
 
 from tests.review.fake_github import FakeGitHub
 from tests.review.repositories import Repository
+from tests.serve.hosting import basic, git_routes, hosted
 
 
 class HostedGitHub(FakeGitHub):
@@ -27,29 +23,12 @@ class HostedGitHub(FakeGitHub):
         self.tokens = {token}
         self.public_key = ""
         self.given: list[dict[str, Any]] = []
-        repository.git("config", "uploadpack.allowAnySHA1InWant", "true")
-        repository.git("config", "uploadpack.allowFilter", "true")
 
     @contextmanager
     def hosted(self) -> Iterator[str]:
         """The address of its API."""
-        started, done = threading.Event(), asyncio.Event()
-        loop = asyncio.new_event_loop()
-
-        async def host() -> None:
-            async with self.serving():
-                started.set()
-                await done.wait()
-
-        thread = threading.Thread(target=loop.run_until_complete, args=(host(),))
-        thread.start()
-        try:
-            assert started.wait(30)
-            yield self.url
-        finally:
-            loop.call_soon_threadsafe(done.set)
-            thread.join(30)
-            loop.close()
+        with hosted(self.serving) as url:
+            yield url
 
     def asked(self, method: str, part: str) -> int:
         """How many requests of a method had this in their path."""
@@ -71,16 +50,14 @@ class HostedGitHub(FakeGitHub):
         return [
             *super().routes(),
             web.post("/api/v3/app/installations/42/access_tokens", self._give_token),
-            web.get("/owner/name.git/{place:.*}", self._git),
-            web.post("/owner/name.git/{place:.*}", self._git),
+            *git_routes("/owner/name.git", self.repository),
         ]
 
     def admits(self, request: web.Request) -> bool:
         authorization = request.headers.get("authorization", "")
         if request.path.startswith("/owner/name.git/"):
-            word, _, secret = authorization.partition(" ")
-            user, _, token = base64.b64decode(secret).decode().partition(":")
-            return word == "Basic" and user == "x-access-token" and token in self.tokens
+            user, token = basic(request)
+            return user == "x-access-token" and token in self.tokens
         if request.path.endswith("/access_tokens"):
             return self._is_app(authorization.removeprefix("bearer "))
         return super().admits(request)
@@ -97,34 +74,3 @@ class HostedGitHub(FakeGitHub):
         self.tokens = {token}
         until = datetime.now(timezone.utc) + timedelta(hours=1)
         return web.json_response({"token": token, "expires_at": f"{until:%Y-%m-%dT%H:%M:%SZ}"}, status=201)
-
-    async def _git(self, request: web.Request) -> web.Response:
-        """The repository, as git itself serves it."""
-        body = await request.read()
-        process = await asyncio.create_subprocess_exec(
-            *("git", "http-backend"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env={
-                "PATH": os.environ["PATH"],
-                "GIT_PROJECT_ROOT": str(self.repository.top),
-                "GIT_HTTP_EXPORT_ALL": "1",
-                "GIT_CONFIG_GLOBAL": os.devnull,
-                "GIT_PROTOCOL": request.headers.get("git-protocol", ""),
-                "PATH_INFO": f"/.git/{request.match_info['place']}",
-                "REQUEST_METHOD": request.method,
-                "QUERY_STRING": request.query_string,
-                "CONTENT_TYPE": request.headers.get("content-type", ""),
-                "CONTENT_LENGTH": str(len(body)),
-            },
-        )
-        told, _ = await process.communicate(body)
-        head, _, content = told.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        status = int(headers.pop("Status", "200").split()[0])
-        return web.Response(status=status, headers=headers, body=content)
-
-
-def as_body(content: object) -> bytes:
-    """What a webhook sends."""
-    return json.dumps(content).encode()

@@ -248,3 +248,18 @@ def test_a_burst(tmp_path: Path) -> None:
     assert {one.number for one in reviewer.seen} == set(range(1, 101))
     assert len(reviewer.seen) <= 108, "what came during a review makes one more of it, all else joins"
     assert 1 < reviewer.most <= 8
+
+
+def test_a_caller_that_goes_away(client: httpx.Client) -> None:
+    at = client.base_url.host, client.base_url.port or 0
+    with socket.create_connection(at) as connection:
+        connection.sendall(b"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
+        connection.sendall(b"Content-Length: 100\r\n\r\nhalf of it")
+    with socket.create_connection(at) as connection:
+        connection.sendall(b"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n")
+        connection.sendall(b"Content-Encoding: gzip\r\nContent-Length: 6\r\n\r\nno zip")
+        assert b" 400 " in connection.recv(4096)
+    with socket.create_connection(at) as connection:
+        connection.sendall(b"\x16\x03\x01 no HTTP\r\n\r\n")
+        assert b" 400 " in connection.recv(4096)
+    assert call(client, BODY).status_code == 202
