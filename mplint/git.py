@@ -14,10 +14,14 @@ _QUIET: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 """No hook and no monitor of the repository is run."""
 
 
-def git(folder: Path, *arguments: str) -> bytes:
-    """What git prints. Raises MplintError where there is no git, or it fails."""
+def git(folder: Path, *arguments: str, configuration: Mapping[str, str] | None = None) -> bytes:
+    """What git prints. Raises MplintError where there is no git, or it fails.
+
+    `configuration` goes by the environment, so that what is secret in it stands in no list of processes.
+    """
+    variables = {**environment(), **_as_variables(configuration or {})}
     try:
-        done = subprocess.run(command(folder, *arguments), env=environment(), capture_output=True, check=False)
+        done = subprocess.run(command(folder, *arguments), env=variables, capture_output=True, check=False)
     except FileNotFoundError:
         raise MplintError("git was not found: mplint asks it what has changed") from None
     if done.returncode:
@@ -34,6 +38,13 @@ def command(folder: Path, *arguments: str) -> tuple[str, ...]:
 def environment() -> Mapping[str, str]:
     """The environment for git: it never asks anybody, and takes no lock for what only reads."""
     return {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+
+
+def _as_variables(configuration: Mapping[str, str]) -> dict[str, str]:
+    variables = {"GIT_CONFIG_COUNT": str(len(configuration))} if configuration else {}
+    for number, (key, value) in enumerate(configuration.items()):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 def top_of(folder: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Final
 
-COMMANDS: Final = ("check", "verify", "review", "rule", "config", "init")
+COMMANDS: Final = ("check", "verify", "review", "serve", "rule", "config", "init")
 """Each is in the module of its name, which is imported when it is asked for."""
 
 ELSEWHERE: Final = {"explain": "rule", "lint": "check"}

@@ -63,6 +63,7 @@ def check(top: Path, asked: Asked) -> Side:
     root = find_root(named)
     settings = Settings.load(root, asked.config, asked.isolated, asked.overrides)
     settings.require_known({rule.code for rule in rules()})
+    settings = replace(settings, cache_dir=None)  # which the change may have put anywhere
     side = _checked(top, settings, named)
     if settings.baseline is not None and (root / settings.baseline).resolve().is_relative_to(top.resolve()):
         baseline = Baseline.read(root / settings.baseline)

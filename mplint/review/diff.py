@@ -16,7 +16,7 @@ _COMMAND: Final = (
     *("--ignore-submodules=all", "--full-index"),
 )
 """The forges' own way, whatever the user has configured."""
-_HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK: Final = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mplint.errors import MplintError
 from mplint.review.forge import Forge
 
 if TYPE_CHECKING:
-    from mplint.review.forges.http import Clock
+    from mplint.review.forges.http import Budget, Clock
 
 ForgeName = Literal["github", "gitlab"]
 
@@ -47,7 +47,9 @@ def place(
     return Place(forge, repository, number, token, api)
 
 
-def connected(place: Place, clock: Clock | None = None) -> AbstractAsyncContextManager[Forge]:
+def connected(
+    place: Place, clock: Clock | None = None, budget: Budget | None = None
+) -> AbstractAsyncContextManager[Forge]:
     """The forge, opened at the place. Raises MplintError where the extra `bot` is not installed."""
     try:
         from mplint.review.forges.http import WallClock
@@ -57,10 +59,10 @@ def connected(place: Place, clock: Clock | None = None) -> AbstractAsyncContextM
         if place.forge == "github":
             from mplint.review.forges import github
 
-            return github.GitHub.connected(*at, place.api or github.API)
+            return github.GitHub.connected(*at, place.api or github.API, budget=budget)
         from mplint.review.forges import gitlab
 
-        return gitlab.GitLab.connected(*at, place.api or gitlab.API)
+        return gitlab.GitLab.connected(*at, place.api or gitlab.API, budget=budget)
     except ModuleNotFoundError as error:
         raise MplintError(
             f'{error.name} is not installed, through which forges are asked: pip install "mplint[bot]"'

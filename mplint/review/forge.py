@@ -14,6 +14,9 @@ from mplint.review.summary import Status
 class ForgeError(MplintError):
     """A forge that does not do what it is asked."""
 
+    wait: float = 0.0
+    """Seconds after which it wants to be asked again; 0 where it does not say so."""
+
 
 class ReadOnly(ForgeError):
     """The token may read and not write, as in CI for a change from a fork."""

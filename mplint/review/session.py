@@ -49,14 +49,21 @@ class Told:
 
 
 async def review_pull_request(
-    forge: Forge, repository: Path, asked: Asked, taste: Taste, *, with_status: bool = False, dry_run: bool = False
+    forge: Forge,
+    repository: Path,
+    asked: Asked,
+    taste: Taste,
+    *,
+    pull: PullRequest | None = None,
+    with_status: bool = False,
+    dry_run: bool = False,
 ) -> Told:
     """Review the pull request that `forge` is about; both its commits are in the `repository` on disk.
 
     This is all that a command or a server has to call. Whatever happens on the way, a later call takes it up where it
-    was left, and says nothing twice.
+    was left, and says nothing twice. `pull` is the pull request where the caller has asked for it already.
     """
-    pull = await forge.pull_request()
+    pull = pull or await forge.pull_request()
     if not pull.is_open:
         return Told()
     for commit in (pull.base, pull.head):

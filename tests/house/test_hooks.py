@@ -1,9 +1,12 @@
-"""The hooks, run by the real pre-commit on a real repository."""
+"""The hooks, run by the real pre-commit, and by prek, on a real repository."""
 
 from __future__ import annotations
 
 import json
+import os
+import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,4 +122,62 @@ def test_a_commit_is_mended_and_then_passes(hooks: Path, project: Path, tmp_path
 
     git("commit", "--all", "--message", "A model", cwd=project, PRE_COMMIT_HOME=cache)
     assert git("show", "HEAD:model.py", cwd=project) == mended
+    assert git("status", "--porcelain", cwd=project) == ""
+
+
+@pytest.fixture(params=["pre-commit", "prek"])
+def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A program that runs hooks."""
+    if request.param == "pre-commit":
+        return SCRIPTS / "pre-commit"
+    folder = tmp_path / "prek"
+    venv.create(folder, with_pip=True)
+    run(folder / "bin" / "python", "-m", "pip", "install", "--quiet", "prek==0.5.11")
+    return folder / "bin" / "prek"
+
+
+def test_commits_of_all_kinds(hooks: Path, project: Path, tmp_path: Path, runner: Path) -> None:
+    revision = git("rev-parse", "HEAD", cwd=hooks).strip()
+    where: dict[str, Any] = {"PRE_COMMIT_HOME": tmp_path / "cache", "PREK_HOME": tmp_path / "cache"}
+    path = f"{runner.parent}{os.pathsep}{os.environ['PATH']}"
+
+    def commit(*said: str, status: int = 0) -> None:
+        git("add", "--all", cwd=project)
+        told = git("commit", "--message", "x", cwd=project, status=status, PATH=path, **where)
+        assert all(each in told for each in said), told
+
+    def write(name: str, text: str | bytes) -> None:
+        (project / name).write_bytes(text.encode() if isinstance(text, str) else text)
+
+    (project / "model.py").unlink()
+    write(".pre-commit-config.yaml", f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n  - id: mplint\n")
+    run(runner, "install", cwd=project, **where)
+    commit("no files to check")
+    write("notes.md", "# Digits\n")
+    commit("no files to check")
+    write("plain.py", "import os\n\nprint(os.name)\n")
+    commit("Passed")
+    write("model.py", MODEL)
+    commit("MP101", "model.py:9:", "policy.py:3", status=1)
+    right = MODEL.replace('name="digit")', 'name="digit", dtype="float32")')
+    write("model.py", right)
+    commit("Passed")
+    git("mv", "model.py", "moved.py", cwd=project)
+    commit("mplint")
+    git("mv", "moved.py", "again.py", cwd=project)
+    write("again.py", MODEL)
+    commit("MP101", "again.py:9:", status=1)
+    git("rm", "--quiet", "--force", "again.py", cwd=project)
+    commit("no files to check")
+    write("digits.ipynb", notebook())
+    commit("MP10", "digits.ipynb", status=1)
+    write("digits.ipynb", notebook().replace(b"Dense(10)", b'Dense(10, dtype=\\"float32\\")'))
+    commit("Passed")
+    write("named like\n.py", "x = 1\n")
+    write("-v.py", "x = 1\n")
+    commit("Passed")
+    git("rm", "--quiet", "policy.py", "plain.py", cwd=project)
+    commit("no files to check")
+    told = run(runner, "run", "--all-files", cwd=project, **where)
+    assert "Passed" in told
     assert git("status", "--porcelain", cwd=project) == ""

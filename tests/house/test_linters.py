@@ -32,7 +32,9 @@ def test_imports_go_one_way() -> None:
         ("mplint/fixer/__init__.py", "def f() -> None:\n    import tensorflow", "Nothing but the harness"),
         ("mplint/verify/harness.py", "import mplint.findings", "The harness runs without mplint"),
         ("mplint/review/diff.py", "import mplint.review.session", "A review goes one way"),
-        ("mplint/review/session.py", "import httpx", "Only the forges speak HTTP"),
+        ("mplint/review/session.py", "import httpx", "Only the forges and the server speak HTTP"),
+        ("mplint/review/session.py", "import mplint.serve.queue", "Data flows one way"),
+        ("mplint/serve/queue.py", "import mplint.serve.server", "A server goes one way"),
     ],
 )
 def test_an_import_against_the_direction_is_noticed(clone: Path, module: str, line: str, contract: str) -> None:

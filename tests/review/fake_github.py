@@ -70,6 +70,7 @@ class FakeGitHub:
         self.requests: list[tuple[str, str]] = []
         self.edits = 0
         self.state = "open"
+        self.tokens = {"s3cret"}
         self.allows_graphql = True
         self.may_resolve = True
         """For which GitHub asks for the permission to write contents."""
@@ -126,21 +127,7 @@ class FakeGitHub:
     async def serving(self) -> AsyncIterator[str]:
         """The address of its API, in the form of GitHub Enterprise."""
         app = web.Application(middlewares=[self._checked], client_max_size=1 << 26)
-        at = "/api/v3/repos/owner/name"
-        app.add_routes(
-            [
-                web.get(f"{at}/pulls/7", self._pull),
-                web.get(f"{at}/compare/{{refs:.*}}", self._compare),
-                web.get(f"{at}/pulls/7/comments", self._list_comments),
-                web.post(f"{at}/pulls/7/reviews", self._review),
-                web.patch(f"{at}/pulls/comments/{{id}}", self._edit_comment),
-                web.get(f"{at}/issues/7/comments", self._list_notes),
-                web.post(f"{at}/issues/7/comments", self._note),
-                web.patch(f"{at}/issues/comments/{{id}}", self._edit_note),
-                web.post(f"{at}/statuses/{{sha}}", self._status),
-                web.post("/api/graphql", self._graphql),
-            ]
-        )
+        app.add_routes(self.routes())
         self._closed = asyncio.Event()
         runner = web.AppRunner(app)
         await runner.setup()
@@ -155,10 +142,30 @@ class FakeGitHub:
             self._closed.set()
             await runner.cleanup()
 
+    def routes(self) -> list[web.RouteDef]:
+        """What it serves."""
+        at = "/api/v3/repos/owner/name"
+        return [
+            web.get(f"{at}/pulls/7", self._pull),
+            web.get(f"{at}/compare/{{refs:.*}}", self._compare),
+            web.get(f"{at}/pulls/7/comments", self._list_comments),
+            web.post(f"{at}/pulls/7/reviews", self._review),
+            web.patch(f"{at}/pulls/comments/{{id}}", self._edit_comment),
+            web.get(f"{at}/issues/7/comments", self._list_notes),
+            web.post(f"{at}/issues/7/comments", self._note),
+            web.patch(f"{at}/issues/comments/{{id}}", self._edit_note),
+            web.post(f"{at}/statuses/{{sha}}", self._status),
+            web.post("/api/graphql", self._graphql),
+        ]
+
+    def admits(self, request: web.Request) -> bool:
+        """Whether a request comes with a token that opens what it asks for."""
+        return request.headers.get("authorization", "").removeprefix("token ") in self.tokens
+
     @web.middleware
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         self.requests.append((request.method, request.path_qs))
-        if request.headers.get("authorization") != "token s3cret":
+        if not self.admits(request):
             return web.json_response({"message": "Bad credentials"}, status=401)
         is_query = request.path.endswith("/graphql")
         if not self.may_write and request.method != "GET" and not is_query:

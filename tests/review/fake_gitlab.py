@@ -55,6 +55,14 @@ class FakeGitLab:
         self.git("checkout", "-q", "work")
         return self.repository.commit({path: "".join(lines).encode()})
 
+    def admits(self, request: web.Request) -> bool:
+        """Whether a request comes with the token."""
+        return request.headers.get("private-token") == "s3cret"
+
+    def more_routes(self) -> list[web.RouteDef]:
+        """What else it serves."""
+        return []
+
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[str]:
         """The address of its API."""
@@ -62,6 +70,7 @@ class FakeGitLab:
         at = "/api/v4/projects/{project}"
         app.add_routes(
             [
+                *self.more_routes(),
                 web.get("/api/v4/user", self._user),
                 web.get(f"{at}/merge_requests/7", self._request),
                 web.get(f"{at}/merge_requests/7/discussions", self._list),
@@ -85,7 +94,7 @@ class FakeGitLab:
 
     @web.middleware
     async def _checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.headers.get("private-token") != "s3cret":
+        if not self.admits(request):
             return web.json_response({"message": "401 Unauthorized"}, status=401)
         if not self.may_write and request.method != "GET":
             return web.json_response({"message": "403 Forbidden"}, status=403)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mplint.review.diff import Diff
@@ -93,3 +93,40 @@ def test_what_the_user_has_configured_changes_nothing(repository: Repository) ->
 def test_whatever_is_no_diff_is_read_to_its_end(text: bytes) -> None:
     Diff.parsed(text)
     Diff.parsed(b":100644 100644 a b M\0x.py\0\0diff --git a/x.py b/x.py\n@@ -1,3 +1,9 @@\n" + text)
+
+
+REAL = (
+    b":100644 100644 1111111 2222222 R090\0old.py\0moved.py\0:000000 100644 0000000 3333333 A\0new.py\0\0"
+    b"diff --git a/old.py b/moved.py\nsimilarity index 90%\nrename from old.py\nrename to moved.py\n"
+    b"index 1111111..2222222 100644\n--- a/old.py\n+++ b/moved.py\n@@ -1,3 +1,4 @@ def f():\n line\n-gone\n+came\n"
+    b"+more\n last\n@@ -20 +21,0 @@\n-gone\ndiff --git a/new.py b/new.py\nnew file mode 100644\n"
+    b"index 0000000..3333333\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A diff of git's with parts cut out, doubled, or replaced, and with other numbers."""
+    text = REAL
+    for _ in range(draw(st.integers(1, 5))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(len(text), start + 60)))
+        number = str(draw(st.integers(0, 10**40))).encode()
+        put = draw(st.sampled_from([b"", text[start:end] * 2, number, b"\0", b"\n", b"@@ -1 +1 @@\n", b"\n\\"]))
+        text = text[:start] + put + text[end:]
+    return text
+
+
+@given(damaged())
+@settings(max_examples=300)
+def test_a_damaged_diff_is_read_to_its_end(text: bytes) -> None:
+    for file in Diff.parsed(text).files.values():
+        for hunk in file.hunks:
+            assert hunk.changed <= set(hunk.rows)
+
+
+def test_numbers_that_are_none_of_rows() -> None:
+    head = b":000000 100644 0 3 A\0new.py\0\0diff --git a/new.py b/new.py\n"
+    for number in (b"9" * 17, b"9" * 5000):
+        [file] = Diff.parsed(head + b"@@ -0,0 +" + number + b",2 @@\n+x\n+y\n").files.values()
+        assert len(file.hunks) == (len(number) < 20)

@@ -13,7 +13,7 @@ from gidgethub.abc import GitHubAPI
 from mplint.review import markers
 from mplint.review.comments import Comment
 from mplint.review.forge import ForgeError, Note, PullRequest, ReadOnly, Said, Thread
-from mplint.review.forges.http import Clock, Transport
+from mplint.review.forges.http import Budget, Clock, Transport
 from mplint.review.payload import body, placed
 from mplint.review.summary import Status
 
@@ -43,10 +43,10 @@ _MAKES_SOMETHING: Final = ("/reviews", "/comments")
 _T = TypeVar("_T")
 
 
-class _Api(GitHubAPI):
+class Api(GitHubAPI):
     """gidgethub over our transport."""
 
-    def __init__(self, transport: Transport, clock: Clock, token: str, api: str) -> None:
+    def __init__(self, transport: Transport, clock: Clock, token: str | None, api: str) -> None:
         super().__init__("mplint", oauth_token=token, base_url=api)
         self._transport, self._clock = transport, clock
 
@@ -68,9 +68,16 @@ class GitHub:
     batch = 20
 
     def __init__(
-        self, client: httpx.AsyncClient, clock: Clock, token: str, repository: str, number: int, api: str = API
+        self,
+        client: httpx.AsyncClient,
+        clock: Clock,
+        token: str,
+        repository: str,
+        number: int,
+        api: str = API,
+        budget: Budget | None = None,
     ) -> None:
-        self._api = _Api(Transport(client, api, clock), clock, token, api)
+        self._api = Api(Transport(client, api, clock, budget), clock, token, api)
         self._graphql = f"{api.removesuffix('/').removesuffix('/v3')}/graphql"
         self._repository, self._number = repository, number
         self._viewer: str | None = None
@@ -78,11 +85,18 @@ class GitHub:
     @classmethod
     @asynccontextmanager
     async def connected(
-        cls, clock: Clock, token: str, repository: str, number: int, api: str = API, timeout: float = 60.0
+        cls,
+        clock: Clock,
+        token: str,
+        repository: str,
+        number: int,
+        api: str = API,
+        timeout: float = 60.0,
+        budget: Budget | None = None,
     ) -> AsyncIterator[GitHub]:
         """The pull request, with a connection that is closed at the end."""
         async with httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client:
-            yield cls(client, clock, token, repository, number, api)
+            yield cls(client, clock, token, repository, number, api, budget)
 
     def body(self, comment: Comment) -> str:
         """The whole text of a comment; GitHub takes the rows of the suggestion from the comment's place."""
@@ -90,9 +104,9 @@ class GitHub:
 
     async def pull_request(self) -> PullRequest:
         """The change, as it is now."""
-        pull = await _told(self._api.getitem(self._at("pulls/{number}"), self._names()))
+        pull = await told(self._api.getitem(self._at("pulls/{number}"), self._names()))
         target, head = pull["base"]["sha"], pull["head"]["sha"]
-        compared = await _told(
+        compared = await told(
             self._api.getitem(
                 self._at("compare/{target}...{head}?per_page=1"), {**self._names(), "target": target, "head": head}
             )
@@ -129,7 +143,7 @@ class GitHub:
             "comments": [{**placed(comment), "body": self.body(comment)} for comment in comments],
         }
         try:
-            await _told(self._api.post(self._at("pulls/{number}/reviews"), self._names(), data=content))
+            await told(self._api.post(self._at("pulls/{number}/reviews"), self._names(), data=content))
         except _Refused:
             if len(comments) == 1:
                 return tuple(comments)
@@ -140,24 +154,24 @@ class GitHub:
     async def edit(self, thread: Thread, body: str) -> None:
         """Give a comment another text."""
         names = {**self._names(), "note": thread.note}
-        await _told(self._api.patch(self._at("pulls/comments/{note}"), names, data={"body": body}))
+        await told(self._api.patch(self._at("pulls/comments/{note}"), names, data={"body": body}))
 
     async def resolve(self, thread: Thread, *, resolved: bool) -> None:
         """Resolve a talk, or open it again."""
-        await _told(self._api.graphql(_RESOLVE if resolved else _REOPEN, endpoint=self._graphql, thread=thread.thread))
+        await told(self._api.graphql(_RESOLVE if resolved else _REOPEN, endpoint=self._graphql, thread=thread.thread))
 
     async def summarize(self, before: Note | None, body: str) -> None:
         """Write the summary, or give the one there is another text."""
         if before is None:
-            await _told(self._api.post(self._at("issues/{number}/comments"), self._names(), data={"body": body}))
+            await told(self._api.post(self._at("issues/{number}/comments"), self._names(), data={"body": body}))
         else:
             names = {**self._names(), "note": before.note}
-            await _told(self._api.patch(self._at("issues/comments/{note}"), names, data={"body": body}))
+            await told(self._api.patch(self._at("issues/comments/{note}"), names, data={"body": body}))
 
     async def mark(self, pull: PullRequest, status: Status) -> None:
         """Mark the commit with the state of its review."""
         content = {"state": status.state, "description": status.description[:140], "context": "mplint"}
-        await _told(self._api.post(self._at("statuses/{head}"), {**self._names(), "head": pull.head}, data=content))
+        await told(self._api.post(self._at("statuses/{head}"), {**self._names(), "head": pull.head}, data=content))
 
     async def _threads(self) -> dict[int, tuple[str, bool]]:
         """Each talk, and whether it is resolved, by the number of its first comment."""
@@ -166,7 +180,7 @@ class GitHub:
         after: str | None = None
         while True:
             try:
-                answer = await _told(
+                answer = await told(
                     self._api.graphql(
                         _THREADS, endpoint=self._graphql, owner=owner, name=name, number=self._number, after=after
                     )
@@ -185,7 +199,7 @@ class GitHub:
     async def _notes(self, what: str) -> AsyncIterator[dict[str, Any]]:
         """The comments of one kind that are ours."""
         notes = self._api.getiter(self._at(f"{what}?per_page={_BY_PAGE}"), self._names())
-        while (note := await _told(_next(notes))) is not None:
+        while (note := await told(_next(notes))) is not None:
             author = (note.get("user") or {}).get("login", "")
             if note.get("body") and (self._viewer is None or _name(author) == _name(self._viewer)):
                 yield note
@@ -201,7 +215,7 @@ class _Refused(ForgeError):
     """What was asked for cannot be done."""
 
 
-async def _told(call: Coroutine[Any, Any, _T]) -> _T:
+async def told(call: Coroutine[Any, Any, _T]) -> _T:
     """The result of a call, with gidgethub's exceptions as ours; none of them holds the token."""
     try:
         return await call

@@ -13,7 +13,7 @@ import httpx
 from mplint.review import markers
 from mplint.review.comments import Comment
 from mplint.review.forge import ForgeError, Note, PullRequest, ReadOnly, Said, Thread
-from mplint.review.forges.http import Clock, Response, Transport
+from mplint.review.forges.http import Budget, Clock, Response, Transport
 from mplint.review.payload import body
 from mplint.review.summary import Status
 
@@ -27,9 +27,16 @@ class GitLab:
     batch = 20
 
     def __init__(
-        self, client: httpx.AsyncClient, clock: Clock, token: str, repository: str, number: int, api: str = API
+        self,
+        client: httpx.AsyncClient,
+        clock: Clock,
+        token: str,
+        repository: str,
+        number: int,
+        api: str = API,
+        budget: Budget | None = None,
     ) -> None:
-        self._transport = Transport(client, api, clock)
+        self._transport = Transport(client, api, clock, budget)
         self._token = token
         self._project = f"{api.removesuffix('/')}/projects/{quote(repository, safe='')}"
         self._user = f"{api.removesuffix('/')}/user"
@@ -39,11 +46,18 @@ class GitLab:
     @classmethod
     @asynccontextmanager
     async def connected(
-        cls, clock: Clock, token: str, repository: str, number: int, api: str = API, timeout: float = 60.0
+        cls,
+        clock: Clock,
+        token: str,
+        repository: str,
+        number: int,
+        api: str = API,
+        timeout: float = 60.0,
+        budget: Budget | None = None,
     ) -> AsyncIterator[GitLab]:
         """The merge request, with a connection that is closed at the end."""
         async with httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client:
-            yield cls(client, clock, token, repository, number, api)
+            yield cls(client, clock, token, repository, number, api, budget)
 
     def body(self, comment: Comment) -> str:
         """The whole text of a comment; a suggestion says how many rows above the comment's it replaces."""

@@ -15,8 +15,6 @@ import httpx
 from mplint.review.forge import ForgeError, Uncertain
 
 _TRIES: Final = 6
-_PATIENCE: Final = 900.0
-"""Seconds that are waited at most, all waits of one session together."""
 _PAUSE: Final = 60.0
 """Seconds after a refusal that names no time."""
 _LARGEST: Final = 64 << 20
@@ -45,6 +43,19 @@ class WallClock:
         await asyncio.sleep(seconds)
 
 
+@dataclass
+class Budget:
+    """What a session may spend, and has spent.
+
+    `patience` are the seconds that it may still wait, all waits together; `requests` counts what it has sent, and
+    `left` is what the forge has last said that it may send.
+    """
+
+    patience: float = 900.0
+    requests: int = 0
+    left: int | None = None
+
+
 @dataclass(frozen=True)
 class Response:
     """An answer, read to its end."""
@@ -57,9 +68,9 @@ class Response:
 class Transport:
     """Sends requests to one forge, and to no other place, whatever an answer says."""
 
-    def __init__(self, client: httpx.AsyncClient, api: str, clock: Clock) -> None:
+    def __init__(self, client: httpx.AsyncClient, api: str, clock: Clock, budget: Budget | None = None) -> None:
         self._client, self._origin, self._clock = client, _origin(api), clock
-        self._patience = _PATIENCE
+        self._budget = Budget() if budget is None else budget
         self._not_before = 0.0
 
     async def send(
@@ -97,6 +108,7 @@ class Transport:
         raise ForgeError(f"{urlsplit(url).netloc}: does not answer ({what}); try again later")
 
     async def _sent(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Response:
+        self._budget.requests += 1
         async with self._client.stream(method, url, headers=dict(headers), content=body) as answer:
             content = bytearray()
             async for part in answer.aiter_bytes():
@@ -130,16 +142,21 @@ class Transport:
 
     def _note_limit(self, response: Response) -> None:
         """Where the last request of the hour is spent, the next one waits."""
+        left = _number(response.headers.get("x-ratelimit-remaining") or response.headers.get("ratelimit-remaining"))
+        if left is not None:
+            self._budget.left = int(left)
         reset = _number(response.headers.get("x-ratelimit-reset"))
         if response.headers.get("x-ratelimit-remaining") == "0" and reset is not None:
             self._not_before = reset + 1.0
 
     async def _wait(self, seconds: float, url: str) -> None:
-        if seconds > self._patience:
-            raise ForgeError(
+        if seconds > self._budget.patience:
+            error = ForgeError(
                 f"{urlsplit(url).netloc}: asks to wait for {seconds:.0f} s, which is too long; try again later"
             )
-        self._patience -= seconds
+            error.wait = seconds
+            raise error
+        self._budget.patience -= seconds
         await self._clock.sleep(seconds)
 
 

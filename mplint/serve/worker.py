@@ -1,0 +1,222 @@
+"""Workers: each takes a review from the queue, has it made in a process of its own, and notes how it went."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import mplint
+from mplint.errors import MplintError
+from mplint.review.forge import ForgeError
+from mplint.review.forges.http import Budget
+from mplint.serve.assignment import ENDS, Assignment, Outcome
+from mplint.serve.configuration import Configuration, clone_address
+from mplint.serve.credentials import Credentials
+from mplint.serve.database import Database
+from mplint.serve.logs import Secrets, tell
+from mplint.serve.metrics import Metrics
+from mplint.serve.queue import Job, Queue
+
+Make = Callable[[Assignment], Awaitable[Outcome]]
+"""Makes a review; it is cancelled where the server ends."""
+
+_HOPE: Final = {"failed": 1.0, "superseded": 1.0, "exhausted": 0.4, "refused": 0.0}
+"""Which part of all attempts an outcome is worth."""
+_LONGEST: Final = 3600.0
+"""Seconds between two tries at most."""
+_PAUSE: Final = 5.0
+"""Seconds after which a queue that has failed is looked at again."""
+_PATIENCE: Final = 60.0
+"""Seconds that are waited for a token."""
+_TOLD: Final = 1 << 16
+"""Bytes that are kept of what a review prints."""
+_KEPT: Final = (
+    *("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("GIT_SSL_CAINFO", "GIT_EXEC_PATH", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+    *("http_proxy", "https_proxy", "no_proxy"),
+)
+"""All that a review learns of the environment, in which the secrets are."""
+
+
+class Workers:
+    """A few of them. `stop` lets them take nothing more; cancelled, they leave in the queue what they have begun."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        queue: Queue,
+        credentials: Credentials,
+        metrics: Metrics,
+        secrets: Secrets,
+        make: Make,
+    ) -> None:
+        self._configuration, self._queue, self._credentials = configuration, queue, credentials
+        self._metrics, self._secrets, self._make = metrics, secrets, make
+        self._stopping = False
+
+    async def run(self) -> None:
+        """Work until `stop` is called."""
+        await asyncio.gather(*(self._work() for _ in range(self._configuration.workers)))
+
+    def stop(self) -> None:
+        """End when the reviews that run have ended."""
+        self._stopping = True
+        self._queue.wake()
+
+    async def _work(self) -> None:
+        while not self._stopping:
+            changed = self._queue.changed
+            try:
+                job = await self._queue.take()
+                if isinstance(job, Job):
+                    await self._review(job)
+                    continue
+            except Exception as error:  # noqa: BLE001  (the disk may be full now, and not be so later)
+                tell("the queue fails", level=logging.ERROR, cause=error)
+                job = _PAUSE
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(changed.wait(), job)
+
+    async def _review(self, job: Job) -> None:
+        start = time.monotonic()
+        try:
+            outcome = await self._outcome(job)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._queue.put_back(job))
+            raise
+        seconds = time.monotonic() - start
+        self._metrics.review(outcome, seconds)
+        reason = self._secrets.masked(outcome.reason)
+        tell(
+            "review",
+            level=logging.INFO if outcome.kind in ENDS else logging.WARNING,
+            pull=str(job.pull),
+            outcome=outcome.kind,
+            head=outcome.head,
+            found=outcome.found,
+            said=outcome.said,
+            resolved=outcome.resolved,
+            attempt=job.attempt,
+            seconds=round(seconds, 3),
+            reason=reason,
+        )
+        if outcome.kind in ENDS:
+            await self._queue.done(job, outcome.base, outcome.head)
+            return
+        self._credentials.forget(job.pull)
+        patience = self._configuration.patience
+        if job.attempt >= max(1, round(patience.attempts * _HOPE[outcome.kind])):
+            self._metrics.buried()
+            tell("given up", level=logging.ERROR, pull=str(job.pull), attempts=job.attempt, reason=reason)
+            await self._queue.bury(job, reason or outcome.kind)
+            return
+        pause = 0.0 if outcome.kind == "superseded" and job.attempt == 1 else self._pause(job.attempt)
+        await self._queue.retry(job, max(pause, outcome.wait), reason or outcome.kind)
+
+    async def _outcome(self, job: Job) -> Outcome:
+        configuration = self._configuration
+        if job.attempt > configuration.patience.attempts:
+            return Outcome("refused", "the server has ended each time that it was reviewed")
+        budget = Budget(patience=_PATIENCE)
+        try:
+            token = await self._credentials.token(job.pull, budget)
+            assignment = Assignment(
+                forge=job.pull.forge,
+                api=configuration.api,
+                address=clone_address(job.pull.forge, configuration.api, job.pull.repository),
+                repository=job.pull.repository,
+                number=job.pull.number,
+                token=token,
+                reviewed=job.reviewed,
+                limits=configuration.limits,
+                wish=configuration.wish,
+            )
+            return await self._make(assignment)
+        except ForgeError as error:
+            return Outcome("failed", str(error), error.wait)
+        except MplintError as error:
+            return Outcome("refused", str(error))
+        except Exception as error:  # noqa: BLE001  (one review must not end the others)
+            tell("mplint itself failed", level=logging.ERROR, cause=error)
+            return Outcome("exhausted", f"mplint itself failed: {type(error).__name__}: {error}")
+        finally:
+            self._metrics.asked(budget.requests, budget.left)
+
+    def _pause(self, attempt: int) -> float:
+        """Longer each time, and not the same for all that have failed together."""
+        longest = min(self._configuration.patience.pause * 2.0 ** (attempt - 1), _LONGEST)
+        return longest * random.uniform(0.75, 1.25)  # noqa: S311  (no secret is made of it)
+
+
+async def in_a_process(database: Database, assignment: Assignment) -> Outcome:
+    """Have a review made in a process of its own, and leave nothing of it behind: neither processes nor files."""
+    folder = Path(tempfile.mkdtemp(dir=database.work))
+    try:
+        return await _run(database, assignment, folder)
+    finally:
+        await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
+
+
+async def _run(database: Database, assignment: Assignment, folder: Path) -> Outcome:
+    (folder / "temporary").mkdir()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "mplint.serve.reviewer"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=folder,
+        env=_environment(folder),
+        start_new_session=True,
+        pass_fds=(database.held,),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        process.stdin.write(assignment.as_json())  # and it stays open: its end is this server's
+        told = asyncio.gather(_last(process.stdout), _last(process.stderr), process.wait())
+        out, errors, status = await asyncio.wait_for(told, assignment.limits.seconds)
+    except asyncio.TimeoutError:
+        return Outcome("exhausted", f"it takes longer than {assignment.limits.seconds:.0f} s")
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await asyncio.shield(process.wait())
+    try:
+        return Outcome.from_json(out)
+    except (ValueError, TypeError):
+        tell("a review broke off", level=logging.ERROR, status=status, said=errors.decode(errors="replace")[-4000:])
+        return Outcome("exhausted", f"its process ended with status {status}")
+
+
+async def _last(stream: asyncio.StreamReader) -> bytes:
+    """The end of what comes, so that a process that talks without end fills nothing."""
+    kept = b""
+    while part := await stream.read(_TOLD):
+        kept = (kept + part)[-_TOLD:]
+    return kept
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    here = str(Path(mplint.__file__).resolve().parents[1])
+    return {
+        **{name: os.environ[name] for name in _KEPT if name in os.environ},
+        "HOME": str(folder),
+        "TMPDIR": str(folder / "temporary"),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys((here, *filter(None, sys.path)))),
+        "PYTHONSAFEPATH": "1",
+        "PYTHONUTF8": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
