@@ -20,6 +20,7 @@ from mplint.interpreter.keras.names import is_missing
 from mplint.interpreter.merging import either, loosened, merge_entries, merge_items
 from mplint.interpreter.state import MADE, POLICY, SHUFFLED, Cell, State, is_attribute
 from mplint.interpreter.trace import (
+    Counted,
     EnvironmentSet,
     Escaped,
     Event,
@@ -31,6 +32,7 @@ from mplint.interpreter.trace import (
     Opened,
     PolicyRefused,
     PolicySet,
+    Reported,
     Returned,
     ScopeEntered,
     ScopeLeft,
@@ -741,12 +743,14 @@ _HANDLERS: Final = expressions.HANDLERS
 _HOLDING: Final = frozenset({Choice, Tuple, List, Dict, Partial, Bound, Dataset})
 """The kinds of values that hold others."""
 _OF_ANY_POLICY: Final = (
+    Counted,
     EnvironmentSet,
     Escaped,
     LibraryCalled,
     NameRead,
     PolicySet,
     PolicyRefused,
+    Reported,
     Returned,
     ScopeEntered,
     ScopeLeft,
