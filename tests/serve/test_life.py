@@ -67,13 +67,14 @@ def test_what_was_reviewed_is_not_reviewed_again(github: HostedGitHub, served: S
     fetched = github.asked("POST", "git-upload-pack")
     again = server.reviewed(late)
     assert (again["outcome"], again["head"]) == ("unchanged", github.head), "an older push comes late"
+    until(lambda: len(server.events("review")) == 3, "it is looked once more, for the API may not know of a push yet")
+    assert server.events("review")[2]["outcome"] == "unchanged"
     assert github.asked("POST", "git-upload-pack") == fetched
     assert len(github.comments) == 2
     github.state = "closed"
     assert server.reviewed(github.delivery("reopened"))["outcome"] == "closed"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -112,6 +113,21 @@ def test_deliveries_are_kept_from_a_kill_before_any_review(github: HostedGitHub,
     until(lambda: server.events("review"), "it is reviewed")
     assert server.deliver(github.delivery(), delivery="two").json() == {"outcome": "duplicate"}
     assert len(github.comments) == 2
+
+
+def test_an_api_that_does_not_know_of_the_push_yet(github: HostedGitHub, repository: Repository, served: Serve) -> None:
+    server = served("--pause", "2")
+    assert server.reviewed(github.delivery("opened"))["head"] == github.head
+    before = github.head
+    after = repository.commit(second=model("three"))
+    repository.git("checkout", "-q", "--detach")
+    repository.git("branch", "-f", "work", before)
+    server.deliver(github.delivery(pull_request={"number": 7, "head": {"sha": after}}))
+    until(lambda: len(server.events("review")) == 2, "the API still tells the old head")
+    repository.git("branch", "-f", "work", after)
+    until(lambda: len(server.events("review")) == 3, "it is looked once more")
+    assert [one["outcome"] for one in server.events("review")] == ["reviewed", "unchanged", "reviewed"]
+    assert len(github.comments) == 3
 
 
 def test_what_is_pushed_during_a_review_is_reviewed_after_it(
@@ -344,7 +360,6 @@ def test_killed_in_the_middle_of_a_burst(github: HostedGitHub, served: Serve, tm
     assert server.measured('mplint_queue_jobs{state="waiting"}') >= 99
 
 
-@pytest.mark.slow
 def test_a_pull_request_of_3000_files(github: HostedGitHub, repository: Repository, served: Serve) -> None:
     repository.commit({f"many/m{number:04}.py": f"x = {number}\n" for number in range(3100)})
     review = served().reviewed(github.delivery("opened"))
