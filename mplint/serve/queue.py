@@ -158,14 +158,18 @@ class Queue:
 
         return await self._database.run(work)
 
-    async def done(self, job: Job, base: str, head: str, look_again: float | None = None) -> None:
-        """The review is made, of these commits; some seconds later it may be looked once more what is there."""
+    async def done(self, job: Job, reviewed: tuple[str, str] | None, look_again: float | None = None) -> None:
+        """There is nothing left to do, after a review of these commits if there was one.
+
+        Some seconds later it may be looked once more what is there.
+        """
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM reviewed WHERE at < ?", (now - _KNOWN,))
-            row = (*job.pull.key, base, head, now)
-            connection.execute("INSERT OR REPLACE INTO reviewed VALUES (?, ?, ?, ?, ?, ?)", row)
+            if reviewed is not None:
+                row = (*job.pull.key, *reviewed, now)
+                connection.execute("INSERT OR REPLACE INTO reviewed VALUES (?, ?, ?, ?, ?, ?)", row)
             if look_again is None:
                 self._again_or(connection, job, _DONE)
             else:

@@ -128,8 +128,9 @@ class Workers:
         pause = self._pause(job.attempt)
         if outcome.kind in ENDS:
             # Another head than was told: a delivery that came late, or an API that does not know of the push yet.
-            is_other = outcome.kind != "closed" and job.pull.head not in ("", outcome.head) and job.attempt == 1
-            await self._queue.done(job, outcome.base, outcome.head, pause if is_other else None)
+            is_other = job.pull.head not in ("", outcome.head) and job.attempt == 1
+            reviewed = None if outcome.kind == "closed" else (outcome.base, outcome.head)
+            await self._queue.done(job, reviewed, pause if is_other else None)
             return
         self._credentials.forget(job.pull)
         if job.attempt >= max(1, round(patience.attempts * _HOPE[outcome.kind])):
@@ -172,7 +173,7 @@ class Workers:
     def _pause(self, attempt: int) -> float:
         """Longer each time, and not the same for all that have failed together."""
         longest = min(self._configuration.patience.pause * 2.0 ** (attempt - 1), _LONGEST)
-        return longest * random.uniform(0.75, 1.25)  # noqa: S311  (no secret is made of it)
+        return longest * random.SystemRandom().uniform(0.75, 1.25)
 
 
 async def in_a_process(database: Database, assignment: Assignment) -> Outcome:

@@ -71,8 +71,14 @@ def test_what_was_reviewed_is_not_reviewed_again(github: HostedGitHub, served: S
     assert server.events("review")[2]["outcome"] == "unchanged"
     assert github.asked("POST", "git-upload-pack") == fetched
     assert len(github.comments) == 2
+
+
+def test_one_that_is_closed_for_a_while(github: HostedGitHub, served: Serve) -> None:
+    server = served()
     github.state = "closed"
-    assert server.reviewed(github.delivery("reopened"))["outcome"] == "closed"
+    assert server.reviewed(github.delivery("opened"))["outcome"] == "closed"
+    github.state = "open"
+    assert server.reviewed(github.delivery("reopened"))["said"] == 2
 
 
 @pytest.mark.parametrize(

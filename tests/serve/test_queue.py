@@ -68,7 +68,7 @@ def test_the_way_of_a_review(tmp_path: Path) -> None:
     assert life.run(life.queue.take) == 30.0
     life.now += 30
     assert life.take().attempt == 2
-    life.run(life.queue.done, job, "b", "h")
+    life.run(life.queue.done, job, ("b", "h"))
     assert life.depth == (0, 0, 0)
     life.run(life.queue.add, "two", PULL)
     assert life.take() == Job(PULL, 1, ("b", "h"))
@@ -157,7 +157,7 @@ class Lives(RuleBasedStateMachine):
             self.life.run(self.life.queue.retry, job, 60.0, "no")
             self.pending.add(pull)
         elif job is not None:
-            self.life.run(self.life.queue.done, job, "b", "h")
+            self.life.run(self.life.queue.done, job, ("b", "h"))
 
     @rule()
     def restart(self) -> None:
