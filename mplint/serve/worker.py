@@ -214,7 +214,9 @@ async def _run(database: Database, assignment: Assignment, folder: Path) -> Outc
         return Outcome.from_json(out)
     except (ValueError, TypeError):
         tell("a review broke off", level=logging.ERROR, status=status, said=errors.decode(errors="replace")[-4000:])
-        return Outcome("exhausted", f"its process ended with status {status}")
+        # Native code has no exception for memory that is not to be had: it aborts.
+        hint = f": it may need more than {assignment.limits.memory} MiB of memory" if status < 0 else ""
+        return Outcome("exhausted", f"its process ended with status {status}{hint}")
 
 
 async def _last(stream: asyncio.StreamReader) -> bytes:
