@@ -139,18 +139,26 @@ def test_an_api_that_does_not_know_of_the_push_yet(github: HostedGitHub, reposit
 def test_what_is_pushed_during_a_review_is_reviewed_after_it(
     github: HostedGitHub, repository: Repository, served: Serve
 ) -> None:
-    hang = Fault("POST", "git-upload-pack", "hang")
-    github.faults = [hang]
-    server = served("--timeout", "5")
+    github.faults = [Fault("GET", "compare", 403, {"retry-after": "2"}, {"message": "secondary rate limit"})]
+    server = served()
     server.deliver(github.delivery("opened"))
     until(lambda: not github.faults, "the review runs")
     repository.commit(second=model("three"))
     for _ in range(5):
         assert server.deliver(github.delivery()).status_code == 202
     until(lambda: len(server.events("review")) == 2, "it is reviewed once more")
-    assert [one["outcome"] for one in server.events("review")] == ["exhausted", "reviewed"]
-    assert server.events("review")[0]["reason"] == "it takes longer than 5 s"
+    assert [one["outcome"] for one in server.events("review")] == ["superseded", "reviewed"]
     assert len(github.comments) == 3
+
+
+def test_a_review_without_end(github: HostedGitHub, served: Serve, tmp_path: Path) -> None:
+    github.faults = [Fault("POST", "git-upload-pack", "hang")]
+    server = served("--timeout", "3", "--attempts", "1")
+    server.deliver(github.delivery("opened"))
+    until(lambda: server.events("given up"), "it is given up")
+    assert failed(tmp_path / "serve.sqlite") == "owner/name#7: 1 attempt: it takes longer than 3 s\n"
+    server.signal(signal.SIGTERM)
+    assert server.wait() == 0
 
 
 def test_broken_answers_and_refusals(github: HostedGitHub, served: Serve) -> None:
