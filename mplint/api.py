@@ -68,6 +68,7 @@ from mplint.interpreter.other_generation import OptimizerUse, OtherGeneration
 from mplint.interpreter.outdated import Outdated
 from mplint.interpreter.preprocessing import half_preprocessing
 from mplint.interpreter.probabilities import Probabilities, RoundedLoss
+from mplint.interpreter.running import LostUpdate, lost_updates
 from mplint.interpreter.scalers import Scalers
 from mplint.interpreter.sizes import Sizes
 from mplint.interpreter.values import HALF, Place, Policy
@@ -175,6 +176,7 @@ __all__ = [
     "LeftToKeras3",
     "Loops",
     "LossInFloat32",
+    "LostUpdate",
     "Lowered",
     "Matched",
     "Minimized",
@@ -235,6 +237,7 @@ __all__ = [
     "half_preprocessing",
     "in_vain",
     "lacks_kernel",
+    "lost_updates",
     "mismatches",
     "nearest_policy",
     "shown_number",

@@ -83,9 +83,10 @@ def train_step(x, y):
 How the fix changes the program
 -------------------------------
 Keras 2: `get_unscaled_gradients` is called in front of the call that applies the gradients, or around them where they
-stand in it. Gradients for an inner optimizer are given to the LossScaleOptimizer itself. Where another run of the same
-lines is right as it is, the fix is only shown. Steps become as long as they are in float32, where the loop raises as it
-is: a plain optimizer of Keras 2 has no `get_scaled_loss`.
+stand in it; under the same condition, where the loss is scaled under one. Gradients for an inner optimizer are given to
+the LossScaleOptimizer itself. Where another run of the same lines is right as it is, the fix is only shown. Steps
+become as long as they are in float32, where the loop raises as it is: a plain optimizer of Keras 2 has no
+`get_scaled_loss`.
 
 References
 ----------

@@ -3,14 +3,15 @@
 What it does
 ------------
 Reports a loss that is multiplied with the scale of its optimizer twice, and whose gradients are divided by it once: by
-`get_scaled_loss` in front of `minimize`, which scales by itself (Keras 2), or by `scale_loss` in a helper and again in
-its caller.
+`get_scaled_loss` in front of `minimize`, which scales by itself (Keras 2), by `scale_loss` in a helper and again in its
+caller, or in a model's `compute_loss`, whose loss `fit` scales by itself.
 
 Why it matters
 --------------
 The gradients that reach the inner optimizer are 32768 times too large. Measured: with SGD the weights move 45 times as
 far as they should and training diverges; with Adam, which does not mind the size, the loss scale falls to 512 and
-small gradients are lost again. In front of `minimize` the first step is skipped, since the gradients overflow.
+small gradients are lost again. In front of `minimize`, and in `compute_loss`, the first step is skipped, since the
+gradients overflow.
 
 Example
 -------
@@ -101,6 +102,8 @@ from typing import Final
 from mplint.api import Applicability, Fault, Loops, Rule, ScaleOnce, Severity, World, first_at_each_place
 
 _MINIMIZED: Final = "minimize is given a scaled loss and scales it once more: give it the loss as it is"
+_SO: Final = "; its gradients are 32768 times too large at first"
+_OF_FIT: Final = "fit scales what compute_loss gives once more: give it the loss as it is"
 _SCALED: Final = "the loss is scaled once more here, and its gradients are unscaled once: scale it once"
 
 
@@ -119,7 +122,7 @@ class LossScaledTwice(Rule):
             Fault(
                 at,
                 Severity.ERROR,
-                f"{_MINIMIZED if step.is_minimize else _SCALED}; its gradients are 32768 times too large at first",
+                (_OF_FIT if step.is_of_fit else _MINIMIZED if step.is_minimize else _SCALED) + _SO,
                 loops.policy_of(step),
                 ScaleOnce(world, step, at),
             )

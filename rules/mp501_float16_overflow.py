@@ -3,11 +3,12 @@
 What it does
 ------------
 Reports a constant beyond 65504 where it becomes float16: added to or multiplied with a float16 tensor, chosen by
-`where`, put into a tensor of that dtype, or held by a float32 mask that is cast. The constant is followed through
+`where`, put into a tensor of that dtype, or held by a float32 mask that is cast, by the program or by Keras for a
+layer that adds it. The constant is followed through
 names, attributes, default arguments and arithmetic. In bfloat16 only the limits of float32 are too large
 (`tf.float32.min`), and are reported. Nothing is reported in a layer that computes in float32, nor of an infinity that
-the program itself writes, of a comparison, of a mask that is not known to meet half precision, or of what is chosen by
-a causal mask, which leaves something of each row.
+the program itself writes, of a comparison, of a mask that is not known to meet half precision, or of a causal mask
+that chooses or is cast, which leaves something of each row.
 
 Why it matters
 --------------

@@ -11,7 +11,9 @@ Reports, in the `call` of a layer or a model, operations on float16 tensors of w
   known to have 2048 elements or more (`keras.ops.mean` adds up in float32 by itself);
 - an exponential that is summed up, which is a softmax or a logarithm of a sum made by hand, unless the largest element
   was subtracted before;
-- powers above 2, unless they go into `tanh` and the like alone, as in GELU.
+- powers above 2, unless they go into `tanh` and the like alone, as in GELU;
+- running sums and averages that a layer keeps in a variable of its own, and continues with what it reads of it: that is
+  half precision.
 
 It leaves alone `softmax` itself, which subtracts the largest element; the layers of Keras, which compute their
 statistics in float32; other sums over one axis, which are often short, and weighted ones; exponentials that are not
@@ -25,7 +27,10 @@ A square overflows from 256 on: measured, the variance of values around 300 is i
 0.00024. `cumsum` of 3,000 ones ends at 2048, since 2048 + 1 is 2048 in float16. The mean of 12,544 values of 20 (an
 image of 112 x 112) is inf on a CPU; on GPUs and under XLA, as TensorFlow's source says (not measured here), the terms
 of a mean are added up in float32: with `device = "gpu"` or `"tpu"` means of anything but squares are not reported.
-`exp` overflows from 11.1 on. TensorFlow's own mixed precision for graphs keeps most of these operations in float32.
+`exp` overflows from 11.1 on. A layer reads its variables in half precision: an average that is
+continued as `old * 0.99 + new * 0.01` stays at 2.90 where it should come to 3.00, and a count with `assign_add(1.0)` at
+2048, in Keras 2 only with `assign`. TensorFlow's own mixed precision for graphs keeps most of these operations in
+float32.
 
 Example
 -------
@@ -93,6 +98,9 @@ operand. A name for a statistic stays float32, and the expressions that read it 
 an output of a model is not cast back: that is to be float32 (MP102). Under a float32 policy the casts change nothing,
 and all results are bit-identical.
 
+A variable that is continued is not rewritten: made with `autocast=False` (in Keras 2 `experimental_autocast=False`) it
+is read in float32, and what meets half precision must be cast then.
+
 References
 ----------
 - [A normalization by hand that diverges](https://github.com/tensorflow/tensorflow/issues/47156)
@@ -109,12 +117,14 @@ from mplint.api import (
     Applicability,
     Fault,
     InFloat32,
+    LostUpdate,
     Numerics,
     Rule,
     Sensitivity,
     Severity,
     Unstable,
     World,
+    lost_updates,
 )
 
 _WHY: Final = {
@@ -144,10 +154,21 @@ class UnstableHalfOp(Rule):
             yield Fault(
                 found.at,
                 Severity.WARNING,
-                f"{_why(found)}; compute it in float32 and cast the result back",
+                f"{_why(found)}; compute it in float32" + ("" if found.stays_wide else " and cast the result back"),
                 numerics.policy_of(found.event),
                 InFloat32(world, found.at),
             )
+        for update in lost_updates(world):
+            yield Fault(update.at, Severity.WARNING, _loses(world, update), update.policy)
+
+
+def _loses(world: World, update: LostUpdate) -> str:
+    part = "2048" if update.dtype == "float16" else "256"
+    name = "autocast" if world.generation == "3" else "experimental_autocast"
+    return (
+        f"this layer reads its variable in {update.dtype} and adds to that, where less than a {part}th of it is lost:"
+        f" make it with {name}=False, and cast what meets it"
+    )
 
 
 def _why(found: Unstable) -> str:

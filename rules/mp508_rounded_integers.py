@@ -6,10 +6,12 @@ Reports ids, positions and labels that are float16 or bfloat16 somewhere on the 
 
 - an `Input` of ids without `dtype="int32"` whose tensor passes a layer before the `Embedding`: `Reshape`, `Lambda`, a
   layer or model of your own. A layer casts floating inputs to its compute dtype; only `Embedding` itself does not;
-- ids that are cast to half precision and looked up, also by `keras.ops.one_hot` or `tf.gather`;
+- ids that are cast to half precision and looked up, also by `one_hot`, `gather`, `gather_nd` or a sum by segments, and
+  also where they are cast back to integers before that;
 - a `tf.range` in half precision that is longer than it can count;
 - positions in half precision of which angles are computed, for `sin` and `cos`;
-- labels that are cast to half precision in front of `fit`, for more classes than it can count.
+- labels that are cast to half precision in front of `fit`, or of a sparse cross-entropy that the program calls, for
+  more classes than it can count.
 
 Nothing is said where all ids are known to be small enough: the `input_dim` of the `Embedding` tells.
 

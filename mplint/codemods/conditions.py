@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from mplint.codemods import layout
+from mplint.codemods import layout, statements, variables
 from mplint.interpreter.scaling import Course
 from mplint.interpreter.values import Place
 from mplint.source.file import SourceFile
@@ -23,6 +23,60 @@ def is_scaled_under_more(course: Course, at: Place) -> bool:
         for factor in course.factors
         if factor.power > 0 and factor.place is not None
     )
+
+
+def of_scaling(course: Course, at: Place) -> str | None:
+    """The one condition under which a loss is scaled beside those of `at`, as it can be written there again.
+
+    None where there are more, or where it may come out otherwise there.
+    """
+    here, source = _around(at.source, at.node), at.source
+    found: set[tuple[str, bool]] = set()
+    start = source.span(at.node).start
+    for factor in course.factors:
+        place = factor.place
+        if factor.power <= 0 or place is None:
+            continue
+        if place.source is not source or statements.scope(source, place.node) is not statements.scope(source, at.node):
+            return None
+        found |= _around(source, place.node) - here
+        start = min(start, source.span(place.node).start)
+    if len(found) != 1:
+        return None
+    text, holds = found.pop()
+    test = cst.parse_expression(text)
+    end = source.span(at.node).start
+    if not _is_steady(test) or any(
+        variables.is_bound_between(source, read, start, end) for read in sorted(_read_by(test))
+    ):
+        return None
+    return text if holds else f"not {text}"
+
+
+def _is_steady(test: cst.BaseExpression) -> bool:
+    """Whether a condition, asked twice, comes out the same where nothing that it reads is bound between."""
+    match test:
+        case cst.Call(func=cst.Name("isinstance" | "hasattr"), args=args):
+            return all(_is_steady(arg.value) for arg in args)
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=right)]):
+            return _is_steady(left) and _is_steady(right)
+        case cst.SimpleString() | cst.Integer():
+            return True
+        case _:
+            return variables.is_plain(test)
+
+
+def _read_by(test: cst.BaseExpression) -> set[str]:
+    """The variables and attributes that such a condition reads."""
+    match test:
+        case cst.Call(args=args):
+            return {read for arg in args for read in _read_by(arg.value)}
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=right)]):
+            return _read_by(left) | _read_by(right)
+        case cst.SimpleString() | cst.Integer():
+            return set()
+        case _:
+            return {cst.Module(()).code_for_node(test)}
 
 
 def _around(source: SourceFile, node: cst.CSTNode) -> frozenset[tuple[str, bool]]:

@@ -154,6 +154,54 @@ class Differentiated:
         edits.append(Edit(source.path, source.span(value, parentheses=True), f"{new}, {was}"))
         return [*edits, *self._asked()]
 
+    def in_state(self, scaling: cst.Call) -> list[Edit] | None:
+        """The edits by which `scaling`, in the function, takes the scale of the state that the step is given."""
+        source, statement = self.source, statements.around(self.source, scaling)
+        state, receiver = self._state(), scaling.func
+        here = variables.function_of(source, scaling)
+        if (
+            statement is None
+            or state is None
+            or here is not self.function
+            or not isinstance(receiver, cst.Attribute)
+            or not self._is_used_once()
+        ):
+            return None
+        name, edits = self._parameter_of(state), list[Edit]()
+        if name is None:
+            name = state if state.isidentifier() else _STATE
+            given = self._handed_on(name, state) if name not in variables_of(self.function) else None
+            if given is None:
+                return None
+            edits += given
+        header = scope(self.world, source, layout.code(source, receiver.value), name)
+        span = source.span(statement)
+        if header is None or layout.newline(source) in source.text[span.start : span.end]:
+            return None
+        line_end = layout.newline(source, span.start) + layout.indentation(source, span.start)
+        unit = _unit(source, self.function)
+        if statements.value(statement) is scaling:
+            edits.append(Edit(source.path, Span(span.start, span.start), f"{header}{line_end}{unit}"))
+            return edits
+        if not isinstance(statement, cst.Return) or not all(variables.is_plain(arg.value) for arg in scaling.args):
+            return None
+        word = variables.free(source, scaling, "scaled_loss")
+        lines = f"{header}{line_end}{unit}{word} = {layout.code(source, scaling)}{line_end}"
+        edits.append(Edit(source.path, Span(span.start, span.start), lines))
+        edits.append(Edit(source.path, source.span(scaling, parentheses=True), word))
+        return edits
+
+    def _parameter_of(self, given: str) -> str | None:
+        """The parameter for which the call passes what is written `given`."""
+        names = [param.name.value for param in self.function.params.params]
+        names = names[names[:1] in (["self"], ["cls"]) :]
+        for index, arg in enumerate(self.taken.args):
+            if arg.star or layout.code(self.source, arg.value) != given:
+                continue
+            name = arg.keyword.value if arg.keyword is not None else names[index] if index < len(names) else None
+            return name if name is not None and not variables.binds(self.function.body, name) else None
+        return None
+
     def _asked(self) -> list[Edit]:
         """That only the first of what the function gives is the loss, where that is new."""
         if not self.with_value or self.has_aux:

@@ -10,7 +10,7 @@ from mplint.codemods import calls
 from mplint.codemods.layout import quoted
 from mplint.findings import Edit
 from mplint.interpreter.keras.wrappers import CELLS, WRAPPERS
-from mplint.interpreter.values import Instance
+from mplint.interpreter.values import Class, Instance
 from mplint.interpreter.world import Layer, World
 from mplint.keras_api import Kind, kind
 
@@ -36,7 +36,8 @@ def to_change(world: World, layer: Layer) -> Iterator[str]:
     """The names of those classes, of a layer and of what it is around, that are not given float32 yet."""
     for each in nested(world, layer):
         if each.constant("dtype") != "float32":
-            yield each.base.rpartition(".")[2]
+            cls = each.instance.cls
+            yield cls.code.qualname if isinstance(cls, Class) else each.base.rpartition(".")[2]
 
 
 def own_float32(layer: Layer) -> Iterator[Edit]:

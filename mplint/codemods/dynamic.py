@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from mplint.codemods import calls, layout, receivers
+from mplint.codemods.differentiated import Differentiated
 from mplint.codemods.expressions import reduced
 from mplint.codemods.loss_scale import wrapped
 from mplint.codemods.rewrite import Evidence, Rewrite
@@ -24,6 +25,7 @@ _FACTOR: Final = "loss_scale_factor"
 _DYNAMIC: Final = "dynamic"
 _NUMBER_FIRST: Final = frozenset({"operator.r*", "tensorflow.math.scalar_mul"})
 _WHAT: Final = "let a LossScaleOptimizer find the scale"
+_OF_NOW: Final = "scale by what the step is given for the optimizer's variables"
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,21 @@ class ScaleDynamically(Rewrite):
 
     def plan(self, evidence: Evidence) -> Fix | None:
         """By the way in which it is fixed: an argument, or the program's own arithmetic."""
+        if self.fixed.step is not None and self.fixed.value is None:
+            edits = self._of_the_state(evidence, self.fixed.step)
+            return Fix(_OF_NOW, Applicability.UNSAFE, tuple(edits)) if edits else None
         if self.fixed.step is not None and self.fixed.times is not None and self.fixed.over is not None:
             edits = self._instead_of_arithmetic(evidence, self.fixed.step, self.fixed.times, self.fixed.over)
         else:
             edits = self._instead_of_argument()
         return Fix(_WHAT, Applicability.UNSAFE, tuple(edits)) if edits else None
+
+    def _of_the_state(self, evidence: Evidence, step: Step) -> list[Edit] | None:
+        """The loss is scaled by what the variables that the step is given hold."""
+        call, function = self.fixed.at.node, Differentiated.of(evidence, self.world, step)
+        if function is None or not isinstance(call, cst.Call) or self.fixed.at.source is not function.source:
+            return None
+        return function.in_state(call)
 
     def _instead_of_argument(self) -> list[Edit] | None:
         source, call = self.fixed.at.source, self.fixed.at.node

@@ -20,17 +20,19 @@ from mplint.codemods.rewrite import Evidence, Rewrite
 from mplint.codemods.wrapping import Wrap, wrapped
 from mplint.findings import Applicability, Edit, Fix
 from mplint.interpreter.computations import Computations
-from mplint.interpreter.ends import EndFault, faulty_ends
+from mplint.interpreter.ends import half_ends
 from mplint.interpreter.magnitudes import is_square
 from mplint.interpreter.scalars import SHAPE
 from mplint.interpreter.trace import Computed
-from mplint.interpreter.values import FLOATS, HALF, Class, Made, Place, Tensor, Unknown, Value, alternatives
-from mplint.interpreter.world import World, core, outputs_of
+from mplint.interpreter.values import FLOATS, HALF, WIDE, Class, Made, Place, Tensor, Unknown, Value, alternatives
+from mplint.interpreter.world import World, outputs_of
 from mplint.keras_api import operation
+from mplint.keras_api.arithmetic import TIMES
 from mplint.keras_api.stability import INVERSES, ROOTS, SENSITIVE, Sensitivity, is_heavy, sensitivity
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
 
+_SUMMED: Final = frozenset({Sensitivity.SUM, Sensitivity.MEAN, Sensitivity.RUNNING})
 _SETTLED: Final = frozenset({"tensorflow.math.l2_normalize", "keras.ops.normalize", "keras.backend.l2_normalize"})
 """Sensitive functions whose results are of the size of 1."""
 _OPEN: Final = frozenset(
@@ -142,7 +144,7 @@ class _Island:
             if top in self._tops:
                 continue
             kept = self._kept(top)
-            if not kept and (self._may_not_fit(top) or self._gives_several(top)):
+            if not kept and (self._gives_several(top) or (self._may_not_fit(top) and not self._stays_wide(top))):
                 raise _Unwritable
             self._tops[top] = bool(kept)
             self._rebound |= kept.keys()
@@ -192,13 +194,20 @@ class _Island:
             and all(result.made.kind == "cast" and result.dtype in FLOATS for result in results)
         )
 
+    def _stays_wide(self, top: cst.BaseExpression) -> bool:
+        """Whether what an operation gives is float32 from then on, and need not fit half precision."""
+        casts = self._source.parent(self._source.parent(top) or top) if self._is_cast(top) else None
+        if isinstance(casts, cst.Call):
+            return all(event.result is not None and event.result.dtype in WIDE for event in self._events(casts))
+        return self._is_end(top)
+
     def _is_end(self, top: cst.BaseExpression) -> bool:
         """Whether an operation gives outputs of models and nothing else: those are float32 where no comment says no."""
         place, source = self._world.machine.program.place(self._source, top), self._source
         for world in self._evidence.worlds:
             computations = world.once(Computations)
             given = [event.result.made for event in computations.at(place) if event.result is not None]
-            ends = world.once(_half_ends) if given else frozenset()
+            ends = world.once(half_ends) if given else frozenset()
             users = [user for made in given for user, _ in computations.users(made)]
             if any(made not in ends for made in given) or any(
                 user.place.source is source and statements.scope(source, user.place.node) is self._scope
@@ -328,7 +337,7 @@ class _Island:
                 operand = operand.expression
             if self._is_wide(operand):
                 continue
-            if self._is_movable(operand) and self._matters(operand):
+            if self._is_movable(operand) and (self._matters(operand) or self._is_summed_product(operand, node)):
                 inner.add(operand)
                 yield from self._leaves(operand, inner)
             else:
@@ -346,6 +355,12 @@ class _Island:
                 if squares or sensitivity(event.by) in _OPEN:
                     return True
         return False
+
+    def _is_summed_product(self, node: cst.BaseExpression, user: cst.BaseExpression) -> bool:
+        """Whether `node` is a product of two tensors that `user` sums up: it is rounded, or overflows, before that."""
+        return any(sensitivity(event.by) in _SUMMED for event in self._events(user)) and any(
+            event.result is not None and _is_product(event.result.made) for event in self._events(node)
+        )
 
     def _operands(self, node: cst.BaseExpression) -> Iterator[tuple[cst.BaseExpression, list[Value]]]:
         """Those operands of an operation, as they are written, that are of half precision; and what they are."""
@@ -460,9 +475,11 @@ class _Island:
         return next((found for operand, _ in self._operands(node) if (found := self._name(operand)) is not None), None)
 
 
-def _half_ends(world: World) -> frozenset[Made]:
-    """What computes the outputs of models that are half precision and should not be."""
-    return frozenset(core(end.tensor).made for end, _ in faulty_ends(world, EndFault.OUTPUT))
+def _is_product(made: Made) -> bool:
+    """Whether two tensors are multiplied, and what that gives with numbers."""
+    while made.by in TIMES and len(made.operands) == 1:
+        made = made.operands[0].made
+    return made.by in TIMES and len(made.operands) > 1
 
 
 def _tensors(event: Computed) -> Iterator[Tensor]:

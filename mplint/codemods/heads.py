@@ -220,7 +220,7 @@ def _chain(end: End) -> Iterator[Layer]:
         made = tensor.made
         if made.kind == "layer" and made.layer is not None:
             layer = _acting(end, made.layer)
-            if layer is None or layer.of_program:
+            if layer is None or layer.constructed_by_program:
                 return
             if layer.computes_in in HALF or layer.base in WRAPPERS:
                 yield layer

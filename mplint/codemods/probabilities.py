@@ -44,7 +44,7 @@ class Float32Probabilities(Rewrite):
         return self.world.layer(instance) if instance is not None else None
 
     def _in_layer(self, evidence: Evidence, layer: Layer) -> Sequence[Edit]:
-        if layer.of_program or layer.hidden or dtypes.misses_a_part(self.world, layer):
+        if layer.constructed_by_program or layer.hidden or dtypes.misses_a_part(self.world, layer):
             return ()
         return list(dtypes.own_float32(layer)) if len(list(evidence.made_by(layer.place))) == 1 else ()
 

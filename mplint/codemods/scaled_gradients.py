@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import libcst as cst
 
-from mplint.codemods import calls, layout, receivers, statements, variables
+from mplint.codemods import layout, receivers, statements, variables
 from mplint.codemods.clipping import limits
 from mplint.codemods.expressions import enclosed
 from mplint.codemods.loss_scale import wrapper
@@ -95,8 +95,7 @@ def _unscaled_norm(source: SourceFile, call: cst.Call, optimizer: str) -> Edit |
 
 def _pair(taken: Taken, optimizer: str, guard: str | None, *, single: bool) -> list[Edit] | None:
     """Keras 2: the loss scaled inside the tape, the gradients unscaled behind it."""
-    sources = calls.argument_at(taken.call, "sources", 1)
-    if sources is None or not _is_flat(sources.value):
+    if taken.sources is None or not _is_flat(taken.sources):
         return None
     scaled, unscaled = into_tape(taken, optimizer, "2", guard), _unscaled(taken, optimizer, guard, single=single)
     return [*scaled, *unscaled] if scaled is not None and unscaled is not None else None
@@ -143,13 +142,13 @@ def _minimized(taken: Taken, optimizer: str, step: Step) -> list[Edit] | None:
     Where the gradient is taken and applied in two statements, one behind the other, and used nowhere else.
     """
     source, call, apply = taken.source, taken.call, step.event.place.node
-    sources, pairs, last = calls.argument_at(call, "sources", 1), _zipped(apply), source.parent(apply)
+    sources, pairs, last = taken.sources, _zipped(apply), source.parent(apply)
     if step.event.place.source is not source or sources is None or pairs is None or taken.is_inside:
         return None
     if len(call.args) != 2 or not isinstance(call.func, cst.Attribute) or not isinstance(last, cst.Expr):
         return None
     gradients, changed = pairs[0], layout.code(source, pairs[1])
-    if isinstance(taken.target, (cst.List, cst.Tuple)) or changed != layout.code(source, sources.value):
+    if isinstance(taken.target, (cst.List, cst.Tuple)) or changed != layout.code(source, sources):
         return None
     loss, tape = layout.code(source, taken.target), layout.code(source, call.func.value)
     done = Edit(source.path, source.span(apply), f"{optimizer}.minimize({loss}, {changed}, tape={tape})")

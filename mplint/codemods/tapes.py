@@ -10,6 +10,7 @@ import libcst as cst
 from mplint.codemods import calls, layout, statements, variables
 from mplint.findings import Edit, Span
 from mplint.interpreter.code import dotted
+from mplint.interpreter.keras.tapes import OF_TENSORS
 from mplint.interpreter.values import Scaling
 from mplint.source.file import SourceFile
 from mplint.source.walk import walk
@@ -17,26 +18,36 @@ from mplint.source.walk import walk
 
 @dataclass(frozen=True)
 class Taken:
-    """`tape.gradient(target, …)`, and the `with` statement that is left when the tape stops to record."""
+    """`tape.gradient(target, …)`, and the `with` statement that is left when the tape stops to record.
+
+    Of `tf.gradients(target, …)`, which needs no tape, `block` is the function around it.
+    """
 
     source: SourceFile
     call: cst.Call
     target: cst.BaseExpression
-    block: cst.With
+    sources: cst.BaseExpression | None
+    block: cst.With | cst.FunctionDef
 
     @classmethod
     def of(cls, gradient: Scaling) -> Taken | None:
         """The gradient as it is written; None where it is taken otherwise, or of what is recorded elsewhere."""
         place = gradient.place
-        if place is None or not gradient.by.endswith(".gradient") or len(gradient.tapes) != 1:
+        if place is None or not isinstance(place.node, cst.Call):
             return None
         call, source = place.node, place.source
-        target = calls.argument_at(call, "target", 0) if isinstance(call, cst.Call) else None
-        made = gradient.tapes[0].address.place
-        if not isinstance(call, cst.Call) or target is None or made.source is not source:
+        block: cst.With | cst.FunctionDef | None
+        if gradient.by == OF_TENSORS and not gradient.tapes:
+            names, block = ("ys", "xs"), source.enclosing(call, cst.FunctionDef)
+        elif gradient.by.endswith(".gradient") and len(gradient.tapes) == 1:
+            made = gradient.tapes[0].address.place
+            names, block = ("target", "sources"), _block(source, made.node, call) if made.source is source else None
+        else:
             return None
-        block = _block(source, made.node, call)
-        return cls(source, call, target.value, block) if block is not None else None
+        target, sources = (calls.argument_at(call, name, position) for position, name in enumerate(names))
+        if target is None or block is None:
+            return None
+        return cls(source, call, target.value, sources.value if sources is not None else None, block)
 
     @property
     def is_inside(self) -> bool:

@@ -48,16 +48,19 @@ class Unscale(Rewrite):
             edits.append(Edit(source.path, source.span(call.func.value, parentheses=True), by))
         if self.world.generation == "2":
             is_held = self.step.tensor.made.by == READ  # by variables, which go on to be used
-            unscaled = _unscaled(source, call, by, is_held)
+            is_under_more = conditions.is_scaled_under_more(self.step.course, at)
+            guard = conditions.of_scaling(self.step.course, at) if is_under_more and not is_held else None
+            unscaled = _unscaled(source, call, by, is_held, guard)
+            if unscaled is None and guard is not None:
+                guard, unscaled = None, _unscaled(source, call, by, is_held, None)
             if unscaled is None:
                 return None
             edits += unscaled
             what = "unscale the gradients first"
+            is_safe = self._is_wrong_everywhere(evidence, guard) and (guard is not None or not is_under_more)
         else:
             what = "apply them by the optimizer that scaled the loss"
-        is_safe = self._is_wrong_everywhere(evidence) and not (
-            self.world.generation == "2" and conditions.is_scaled_under_more(self.step.course, at)
-        )
+            is_safe = self._is_wrong_everywhere(evidence, None)
         return Fix(what, Applicability.SAFE if is_safe else Applicability.DISPLAY, tuple(edits))
 
     def _outer(self, inner: cst.BaseExpression) -> str | None:
@@ -68,11 +71,14 @@ class Unscale(Rewrite):
         outer = next((optimizer for optimizer in self.step.course.powers if optimizer is not None), None)
         return receivers.written(self.world, outer, self.step.event.place) if outer is not None else None
 
-    def _is_wrong_everywhere(self, evidence: Evidence) -> bool:
+    def _is_wrong_everywhere(self, evidence: Evidence, guard: str | None) -> bool:
+        """Whether no run is right as it is: what is done under the condition of the scaling leaves others alone."""
         place = self.step.event.place
         for world in evidence.worlds:
             loops = world.once(Loops)
             wrong = {id(step.event) for step in loops.left_scaled()}
+            if guard is not None:
+                wrong |= {id(step.event) for step in loops.sure if not step.course.factors}
             for event in world.trace.events:
                 if not isinstance(event, GradientsApplied) or event.place is not place or id(event) in wrong:
                     continue
@@ -156,15 +162,15 @@ def _is_scale(value: cst.BaseExpression) -> bool:
     return isinstance(callee, cst.Attribute) and callee.attr.value in (SCALE_METHODS["3"], *SCALE_ATTRIBUTES)
 
 
-def _unscaled(source: SourceFile, call: cst.Call, by: str, is_held: bool) -> list[Edit] | None:
-    """The edits that unscale what `call` is given; what `is_held` by variables stays in its name as it is."""
+def _unscaled(source: SourceFile, call: cst.Call, by: str, is_held: bool, guard: str | None) -> list[Edit] | None:
+    """The edits that unscale what `call` is given, where `guard` holds; what `is_held` by variables stays as it is."""
     if not call.args:
         return None
     found = list(_gradients(source, call, call.args[0].value))
     edits: list[Edit] = []
     for expression, alone in found:
         statement = statements.around(source, expression)
-        if alone:
+        if alone and guard is None:
             edits += enclosed(source, expression, f"{by}.{UNSCALE_METHOD}([", "])[0]")
         elif isinstance(expression, cst.Name) and statement is not None and statements.is_local(source, expression):
             return None
@@ -175,7 +181,14 @@ def _unscaled(source: SourceFile, call: cst.Call, by: str, is_held: bool) -> lis
             and _is_bound_here(source, expression)
         ):
             name = expression.value
-            edits.append(statements.in_front(source, statement, f"{name} = {by}.{UNSCALE_METHOD}({name})"))
+            written = f"{name} = {by}.{UNSCALE_METHOD}({name})"
+            if guard is not None:
+                start = source.span(statement).start
+                inner = layout.indentation(source, start) + source.module.default_indent
+                written = f"if {guard}:{layout.newline(source, start)}{inner}{written}"
+            edits.append(statements.in_front(source, statement, written))
+        elif guard is not None:
+            return None
         else:
             edits += enclosed(source, expression, f"{by}.{UNSCALE_METHOD}(", ")")
     return edits or None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import libcst as cst
 
@@ -19,10 +19,14 @@ from mplint.source.walk import walk
 
 _SHOWS: Final = frozenset({"print", "len", "info", "debug", "warning", "format"})
 """Functions that may be given any number, whose results decide on no shape."""
-_WALKS: Final = frozenset({"zip", "enumerate", "reversed", "list", "tuple", "iter"})
+_WALKS: Final = frozenset({"reversed", "list", "tuple", "iter"})
 """Functions that hand on what a sequence holds."""
 _COMPUTES: Final = frozenset({"int", "round"})
 _SCALES: Final = (cst.Multiply, cst.FloorDivide, cst.Divide, cst.Power)
+_ANY: Final = object()
+"""The key of an item that is not known."""
+_Keys: TypeAlias = tuple[object, ...]
+"""How to get at a number in what holds it, from the outside in: the text, or the position, of each item."""
 
 
 class Uses:
@@ -39,45 +43,52 @@ class Uses:
         """The first use that is not known; None where all are."""
         return next(self._from(literal.source, literal.node), None)
 
-    def _from(self, source: SourceFile, node: cst.CSTNode, key: object = None) -> Iterator[Place]:
-        """The uses, of what `node` is, that are not known; it is an item under `key` where that is not None."""
+    def _from(self, source: SourceFile, node: cst.CSTNode, keys: _Keys = ()) -> Iterator[Place]:
+        """The uses, of what `node` is or holds under `keys`, that are not known."""
         while True:
             parent = source.parent(node)
             match parent:
                 case cst.Arg():
-                    yield from self._argument(source, parent, key)
+                    yield from self._argument(source, parent, keys)
                     return
                 case cst.Assign(value=value) if value is node:
                     for target in parent.targets:
-                        yield from self._bound(source, target.target, key)
+                        yield from self._bound(source, target.target, keys)
                     return
                 case cst.AnnAssign(value=value, target=target) if value is node:
-                    yield from self._bound(source, target, key)
+                    yield from self._bound(source, target, keys)
                     return
                 case cst.Param(default=default, name=name) if default is node:
-                    yield from self._parameter(source, parent, name.value)
+                    yield from self._parameter(source, parent, name.value, keys)
                     return
-                case cst.DictElement(key=cst.SimpleString() as name) if parent.value is node and key is None:
-                    node, key = source.parent(parent) or parent, name.evaluated_value
+                case cst.DictElement(key=cst.SimpleString() as name) if parent.value is node:
+                    node, keys = source.parent(parent) or parent, (name.evaluated_value, *keys)
                     continue
                 case cst.Element():
-                    node, key = source.parent(parent) or parent, _ANY if key is None else key
+                    held = source.parent(parent)
+                    at = held.elements.index(parent) if isinstance(held, (cst.Tuple, cst.List)) else _ANY
+                    node, keys = held or parent, (at, *keys)
                     continue
-                case cst.BinaryOperation(operator=operator) if isinstance(operator, _SCALES) and key is None:
+                case cst.BinaryOperation(operator=operator) if isinstance(operator, _SCALES) and not keys:
                     node = parent
                     continue
                 case cst.Subscript() if parent.value is node:
                     taken = _item(parent)
-                    if key is None or (taken is not None and key is not _ANY and taken != key):
+                    if not keys or not _may_be_same(taken, keys[0]):
                         return
-                    node, key = parent, _ANY if taken is _ANY else None
+                    node, keys = parent, keys if taken is _ANY else keys[1:]
                     continue
                 case cst.For(iter=walked, target=target) | cst.CompFor(iter=walked, target=target) if walked is node:
-                    for variable in target_names(target):
-                        yield from self._named(source, variable, _scope(source, parent), None)
+                    for variable, inner in _unpacked(target, keys[1:]):
+                        yield from self._named(source, variable, _turns(source, parent, variable), inner)
                     return
-                case cst.Attribute(value=value) if value is node and key is not None:
-                    return  # a method of a list or dict
+                case cst.Attribute(value=value) if value is node and keys:
+                    call = source.parent(parent)
+                    found = _asked_of(parent.attr.value, call, keys) if isinstance(call, cst.Call) else None
+                    if found is None or call is None:
+                        return  # another method of a list or dict
+                    node, keys = call, found
+                    continue
                 case cst.FormattedStringExpression() | cst.Expr():
                     return
                 case cst.ComparisonTarget():
@@ -90,7 +101,7 @@ class Uses:
                         yield Place(source, node)
                     return
 
-    def _argument(self, source: SourceFile, arg: cst.Arg, key: object) -> Iterator[Place]:
+    def _argument(self, source: SourceFile, arg: cst.Arg, keys: _Keys) -> Iterator[Place]:
         call = source.parent(arg)
         if not isinstance(call, cst.Call):
             yield Place(source, arg)
@@ -101,15 +112,16 @@ class Uses:
         if function in _SHOWS or _is_config(source, call):
             return
         if function == "add_argument" and arg.keyword is not None and arg.keyword.value == "default":
-            yield from self._attribute(source, _option(call))
-        elif (name := _walked(source, call, arg, function)) is not None:
-            yield from self._named(source, name, _scope(source, call), None)
-        elif function in _WALKS or (function in _COMPUTES and key is None):
-            yield from self._from(source, call, key)
+            yield from self._attribute(source, _option(call), keys)
+        elif function in ("zip", "enumerate") and keys and not arg.star:
+            at = call.args.index(arg) if function == "zip" else 1
+            yield from self._from(source, call, (_ANY, at, *keys[1:]))
+        elif (function in _WALKS and keys) or (function in _COMPUTES and not keys):
+            yield from self._from(source, call, (_ANY, *keys[1:]) if keys else ())
         else:
-            yield from self._handed(source, call, arg, function, key)
+            yield from self._handed(source, call, arg, function, keys)
 
-    def _handed(self, source: SourceFile, call: cst.Call, arg: cst.Arg, function: str, key: object) -> Iterator[Place]:
+    def _handed(self, source: SourceFile, call: cst.Call, arg: cst.Arg, function: str, keys: _Keys) -> Iterator[Place]:
         """What a function of the program does with what it is given."""
         found = [
             (other, definition)
@@ -120,10 +132,10 @@ class Uses:
             yield Place(source, arg)
             return
         other, definition = found[0]
-        if isinstance(definition, cst.ClassDef):
+        if not isinstance(definition, cst.FunctionDef):
             fields = _fields(definition)
             name = _name_for(call, arg, fields)
-            yield from self._attribute(other, name if name in fields else "")
+            yield from self._attribute(other, name if name in fields else "", keys)
             return
         method = isinstance(other.parent(other.parent(definition) or definition), cst.ClassDef)
         names = [param.name.value for param in (*definition.params.posonly_params, *definition.params.params)]
@@ -132,58 +144,60 @@ class Uses:
         if name not in [*names, *(param.name.value for param in definition.params.kwonly_params)]:
             yield Place(source, arg)
             return
-        yield from self._named(other, name, definition, key)
+        yield from self._named(other, name, definition, keys)
 
-    def _bound(self, source: SourceFile, target: cst.CSTNode, key: object) -> Iterator[Place]:
+    def _bound(self, source: SourceFile, target: cst.CSTNode, keys: _Keys) -> Iterator[Place]:
         """The uses under the name, or the attribute, that it is assigned to."""
         match target:
             case cst.Name(value=name):
                 scope = _scope(source, target)
                 if isinstance(scope, cst.ClassDef):
-                    yield from self._attribute(source, name, key)
+                    yield from self._attribute(source, name, keys)
                 elif scope is source.module:
                     for other in self._files(source.path, name):
-                        yield from self._named(other, name, other.module, key)
-                    yield from self._attribute(source, name, key)
+                        yield from self._named(other, name, other.module, keys)
+                    yield from self._attribute(source, name, keys)
                 else:
-                    yield from self._named(source, name, scope, key)
+                    yield from self._named(source, name, scope, keys)
             case cst.Attribute(attr=cst.Name(value=name)):
-                yield from self._attribute(source, name, key)
+                yield from self._attribute(source, name, keys)
+            case cst.Tuple() | cst.List() if keys and not any(
+                isinstance(each, cst.StarredElement) for each in target.elements
+            ):
+                for at, element in enumerate(target.elements):
+                    if _may_be_same(at, keys[0]):
+                        yield from self._bound(source, element.value, keys[1:])
             case _:
                 yield Place(source, target)
 
-    def _parameter(self, source: SourceFile, parameter: cst.Param, name: str) -> Iterator[Place]:
+    def _parameter(self, source: SourceFile, parameter: cst.Param, name: str, keys: _Keys) -> Iterator[Place]:
         function = source.enclosing(parameter, cst.FunctionDef)
         if function is None:
             yield Place(source, parameter)
         else:
-            yield from self._named(source, name, function, None)
+            yield from self._named(source, name, function, keys)
 
-    def _named(self, source: SourceFile, name: str, scope: cst.CSTNode, key: object) -> Iterator[Place]:
+    def _named(self, source: SourceFile, name: str, scope: cst.CSTNode, keys: _Keys) -> Iterator[Place]:
         """The uses of the variable `name` in a scope."""
-        if (name, id(scope), key) in self._seen:
+        if (name, id(scope), keys) in self._seen:
             return
-        self._seen.add((name, id(scope), key))
+        self._seen.add((name, id(scope), keys))
         for node in walk(scope):
             if isinstance(node, cst.Name) and node.value == name and _is_read(source, node):
-                yield from self._from(source, node, key)
+                yield from self._from(source, node, keys)
 
-    def _attribute(self, source: SourceFile, name: str, key: object = None) -> Iterator[Place]:
+    def _attribute(self, source: SourceFile, name: str, keys: _Keys = ()) -> Iterator[Place]:
         """The uses of all attributes of a name."""
         if not name:
             yield Place(source, source.module)
             return
-        if (name, None, key) in self._seen:
+        if (name, None, keys) in self._seen:
             return
-        self._seen.add((name, None, key))
+        self._seen.add((name, None, keys))
         for other in self._files(source.path, name):
             for node in walk(other.module):
                 if isinstance(node, cst.Attribute) and node.attr.value == name and _is_read(other, node):
-                    yield from self._from(other, node, key)
-
-
-_ANY: Final = object()
-"""The key of an item of a list, or one that is not known."""
+                    yield from self._from(other, node, keys)
 
 
 def _name(node: cst.CSTNode) -> str:
@@ -199,25 +213,71 @@ def _name_for(call: cst.Call, arg: cst.Arg, names: Sequence[str]) -> str:
 
 
 def _item(node: cst.Subscript) -> object:
-    """The key that a subscript takes, where it is a text; `_ANY` where it takes several items."""
+    """The key that a subscript takes; None where it is not known, `_ANY` where it takes several items."""
     match node.slice:
         case [cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as text))]:
             return text.evaluated_value
+        case [cst.SubscriptElement(slice=cst.Index(value=cst.Integer() as number))]:
+            return number.evaluated_value
         case [cst.SubscriptElement(slice=cst.Index())]:
             return None
         case _:
             return _ANY
 
 
-def _walked(source: SourceFile, call: cst.Call, arg: cst.Arg, function: str) -> str | None:
-    """The variable that takes an item of `arg` in each pass of a loop over `zip(…)` or `enumerate(…)`."""
-    match source.parent(call):
-        case cst.For(target=cst.Tuple() as target) | cst.CompFor(target=cst.Tuple() as target):
-            position = next(index for index, each in enumerate(call.args) if each is arg)
-            position = {"zip": position, "enumerate": 1}.get(function, len(target.elements))
-            return _name(target.elements[position].value) or None if position < len(target.elements) else None
-        case _:
-            return None
+def _may_be_same(taken: object, key: object) -> bool:
+    """Whether two keys may stand for one item, each as far as it is known."""
+    return taken is None or taken is _ANY or key is _ANY or taken == key
+
+
+def _asked_of(method: str, call: cst.Call, keys: _Keys) -> _Keys | None:
+    """The keys of a number in what a method of the dict or list gives that holds it; None where it does not give it."""
+    if method == "items":
+        return (_ANY, 1, *keys[1:])
+    if method in ("values", "copy"):
+        return (_ANY, *keys[1:]) if method == "values" else keys
+    if method in ("get", "pop") and call.args:
+        asked = call.args[0].value
+        same = not isinstance(asked, cst.SimpleString) or _may_be_same(asked.evaluated_value, keys[0])
+        return keys[1:] if same else None
+    return None
+
+
+def _unpacked(target: cst.BaseExpression, keys: _Keys) -> Iterator[tuple[str, _Keys]]:
+    """The names among the targets of a loop that hold a number, and the keys under which each does."""
+    if isinstance(target, (cst.Tuple, cst.List)) and keys:
+        for at, element in enumerate(target.elements):
+            if isinstance(element, cst.StarredElement) or _may_be_same(at, keys[0]):
+                yield from _unpacked(element.value, keys[1:])
+    else:
+        for name in target_names(target):
+            yield name, keys
+
+
+def _turns(source: SourceFile, loop: cst.For | cst.CompFor, name: str) -> cst.CSTNode:
+    """Where a name that a loop binds means what the loop gives it: the loop, where all others bind it by themselves."""
+    if isinstance(loop, cst.CompFor):
+        around = source.parent(loop)
+        while isinstance(around, cst.CompFor):
+            around = source.parent(around)
+        return around or loop
+    scope = _scope(source, loop)
+    reads = (
+        node for node in walk(scope) if isinstance(node, cst.Name) and node.value == name and _is_read(source, node)
+    )
+    return loop if all(_is_bound_by_loop(source, node, name) for node in reads) else scope
+
+
+def _is_bound_by_loop(source: SourceFile, node: cst.CSTNode, name: str) -> bool:
+    """Whether a name is read in a loop over something else that binds it."""
+    here: cst.CSTNode | None = source.parent(node)
+    while here is not None and not isinstance(here, (cst.FunctionDef, cst.ClassDef, cst.Module)):
+        if isinstance(here, cst.For) and name in target_names(here.target):
+            return True
+        if isinstance(here, cst.BaseComp) and name in target_names(here.for_in.target):
+            return True
+        here = source.parent(here)
+    return False
 
 
 def _is_equality(node: cst.Comparison) -> bool:
@@ -258,18 +318,32 @@ def _is_read(source: SourceFile, node: cst.CSTNode) -> bool:
             return True
 
 
-def _definitions(source: SourceFile, name: str) -> Iterator[cst.FunctionDef | cst.ClassDef]:
-    """The functions and methods of a name; of a class, its constructor, or the class where that has none."""
+def _definitions(source: SourceFile, name: str) -> Iterator[cst.FunctionDef | cst.ClassDef | cst.Call]:
+    """The functions and methods of a name; of a class, its constructor, or the class where that has none.
+
+    Of a named tuple, the call that makes its class.
+    """
     for node in walk(source.module):
         if isinstance(node, cst.FunctionDef) and node.name.value == name:
             yield node
         elif isinstance(node, cst.ClassDef) and node.name.value == name:
             constructors = (each for each in node.body.body if isinstance(each, cst.FunctionDef))
             yield next((each for each in constructors if each.name.value == "__init__"), node)
+        elif isinstance(node, cst.Assign) and isinstance(node.value, cst.Call):
+            named = any(_name(target.target) == name for target in node.targets)
+            if named and _fields(node.value):
+                yield node.value
 
 
-def _fields(node: cst.ClassDef) -> list[str]:
-    """The fields of a dataclass."""
+def _fields(node: cst.ClassDef | cst.Call) -> list[str]:
+    """The fields of a dataclass, or of the named tuples of a class that is made by a call."""
+    if isinstance(node, cst.Call):
+        made_by = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        told = node.args[1].value if _name(made_by) == "namedtuple" and len(node.args) > 1 else None
+        if isinstance(told, cst.SimpleString):
+            return str(told.evaluated_value).replace(",", " ").split()
+        texts = [each.value for each in told.elements] if isinstance(told, (cst.List, cst.Tuple)) else []
+        return [str(each.evaluated_value) for each in texts if isinstance(each, cst.SimpleString)]
     lines = (line.body for line in node.body.body if isinstance(line, cst.SimpleStatementLine))
     return [_name(each.target) for line in lines for each in line if isinstance(each, cst.AnnAssign)]
 

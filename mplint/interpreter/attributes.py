@@ -160,6 +160,8 @@ def has(m: Machine, value: Value, name: str) -> bool | None:
 
 def _in_library(m: Machine, value: Api, name: str) -> bool | None:
     """Whether a library has a name: what the generations of Keras do not share is there in one of them only."""
+    if versions.named(m, f"{value.path}.{name}", value.spelled or value.path) is not None:
+        return True
     gone = keras_api.retired(f"{value.spelled or value.path}.{name}")
     if gone is not None:
         may_be_older = m.program.runs_before(m.stack[-1].frame.source.path, keras_api.GONE_SINCE)

@@ -14,7 +14,10 @@ LAMBDA: Final = "keras.layers.Lambda"
 SHIFTS: Final = frozenset({"operator.+", "operator.-", "tensorflow.math.add", "tensorflow.math.subtract",
                            "keras.ops.add", "keras.ops.subtract"})  # fmt: skip
 """What makes other ids of ids."""
-LOOKUPS: Final = frozenset({"keras.ops.take", "tensorflow.gather", "tensorflow.nn.embedding_lookup"})
+LOOKUPS: Final = frozenset(
+    {"keras.backend.gather", "keras.ops.take", "keras.ops.take_along_axis", "tensorflow.gather", "tensorflow.gather_nd",
+     "tensorflow.nn.embedding_lookup"}
+)  # fmt: skip
 """Functions that choose among the elements of their first argument."""
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from mplint.interpreter.history import History
 from mplint.interpreter.ineffective import Ineffective, ineffective
 from mplint.interpreter.sites import site_of
-from mplint.interpreter.values import HALF, WIDE, Place
-from mplint.interpreter.world import End, World
+from mplint.interpreter.values import HALF, WIDE, Made, Place
+from mplint.interpreter.world import End, World, core
 
 
 class EndFault(enum.Enum):
@@ -33,6 +33,11 @@ def faulty_ends(world: World, *faults: EndFault) -> Iterator[tuple[End, Place]]:
     for end, at, fault in world.once(_faulty):
         if (EndFault.INEFFECTIVE_FLOAT32 if fault is EndFault.OUTPUT and end in vain else fault) in faults:
             yield end, at
+
+
+def half_ends(world: World) -> frozenset[Made]:
+    """What computes the outputs of models that are half precision and should not be."""
+    return frozenset(core(end.tensor).made for end, _ in faulty_ends(world, EndFault.OUTPUT))
 
 
 def in_vain(world: World) -> tuple[Ineffective, ...]:

@@ -34,20 +34,12 @@ from mplint.interpreter.values import (
 )
 from mplint.interpreter.world import World
 from mplint.keras_api import Kind
+from mplint.keras_api.arithmetic import TAKES_FLOATS, TAKES_IDS, TAKES_LABELS
 
 EXACT: Final = {"float16": 2048, "bfloat16": 256}
 """Up to here a dtype holds all whole numbers."""
 _TABLES: Final = {"keras.layers.Embedding": "input_dim"}
 """Layers that take ids, and the argument that says how many there are."""
-_ONE_HOT: Final = "keras.ops.one_hot"
-_INDICES: Final = {
-    _ONE_HOT: ("x", "num_classes"),
-    "keras.ops.take": ("indices", ""),
-    "tensorflow.gather": ("indices", ""),
-    "tensorflow.nn.embedding_lookup": ("ids", ""),
-    "tensorflow.one_hot": ("indices", "depth"),
-}
-"""Functions that take ids: as which argument, and the one that says how many there are."""
 _FEW: Final = {"float16": 128, "bfloat16": 16}
 _COMPARES: Final = frozenset(f"operator.{symbol}" for symbol in ("==", "!=", "<", "<=", ">", ">="))
 _ANGLES: Final = frozenset({"tensorflow.math.sin", "tensorflow.math.cos", "keras.ops.sin", "keras.ops.cos"})
@@ -104,11 +96,16 @@ class Integers:
 
     def _into_function(self, event: Computed) -> Iterator[Rounded]:
         arguments = dict(event.arguments)
-        if event.by in _INDICES:
-            ids, size = _INDICES[event.by]
+        if event.by in TAKES_IDS:
+            ids, size = TAKES_IDS[event.by]
             given = arguments.get(ids)
-            if isinstance(given, Tensor) and (given.dtype not in HALF or event.by == _ONE_HOT):  # others raise
+            if isinstance(given, Tensor) and (given.dtype not in HALF or event.by in TAKES_FLOATS):  # others raise
                 yield from self._ids(given, event.by.rpartition(".")[2], _whole(arguments.get(size)))
+        elif event.by in TAKES_LABELS:
+            labels, logits = (arguments.get(name) for name in TAKES_LABELS[event.by])
+            classes = self._features(logits) if isinstance(logits, Tensor) else None
+            if isinstance(labels, Tensor) and classes is not None:
+                yield from self._ids(labels, "labels", classes)
         elif event.by in _ANGLES and event.result is not None and event.result.dtype in HALF:
             for operand in event.result.made.operands:
                 yield from self._positions(operand)
@@ -175,10 +172,13 @@ class Integers:
             return None
         for end in self._world.model_ends():
             if end.model.instance == model:
-                for layer in self._world.makers(end.tensor):
-                    if layer.base == "keras.layers.Dense":
-                        return _whole(layer.argument("units"))
+                return self._features(end.tensor)
         return None
+
+    def _features(self, tensor: Tensor) -> int | None:
+        """How many features a layer gives that made the tensor, where that is a Dense."""
+        dense = (layer for layer in self._world.makers(tensor) if layer.base == "keras.layers.Dense")
+        return next((_whole(layer.argument("units")) for layer in dense), None)
 
     def _ids(self, tensor: Tensor, used: str, size: int | None) -> Iterator[Rounded]:
         """The origins of ids that were half precision somewhere on the way to where they are looked up."""
@@ -298,7 +298,7 @@ class Integers:
                 given = [part for _, value in event.arguments for part in self._world.machine.parts(value)]
                 tensors = [part for part in given if isinstance(part, Tensor)]
                 if any(self._reaches(tensor, origin) for tensor in tensors):
-                    yield () if event.by in _INDICES else tensors, self._computes_integers(event)
+                    yield () if event.by in (*TAKES_IDS, *TAKES_LABELS) else tensors, self._computes_integers(event)
 
     def _reaches(self, tensor: Tensor, origin: Made) -> bool:
         return carrying.reaches(self._world, tensor, origin)
@@ -314,7 +314,11 @@ class Integers:
     def _computes_integers(self, event: Computed) -> bool:
         if event.result is not None and event.result.made.kind == "cast":
             return event.by == "autocast" or event.result.dtype not in FLOATS
-        if event.by in _INDICES or event.by == "part" or carrying.passes_on(event.by, {}, self._world.generation):
+        if (
+            event.by in (*TAKES_IDS, *TAKES_LABELS)
+            or event.by == "part"
+            or carrying.passes_on(event.by, {}, self._world.generation)
+        ):
             return True
         others = [value for _, value in event.arguments if isinstance(value, Const)]
         whole = all(isinstance(other.value, int) for other in others)

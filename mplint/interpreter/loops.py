@@ -59,6 +59,11 @@ class Step:
         """Whether the optimizer takes the gradient itself, and scales the loss for it."""
         return self.gradient.by.endswith(".minimize")
 
+    @property
+    def is_of_fit(self) -> bool:
+        """Whether `fit` does, with what the program's own `compute_loss` gives."""
+        return self.gradient.by == optimizers.BY_FIT
+
 
 @dataclass(frozen=True)
 class Use:
@@ -243,6 +248,15 @@ class Loops:
                 if self._courses.of_made(made).gradients or set(made.tapes) & set(step.gradient.tapes):
                     continue
                 yield step, made.place
+
+    def stale_scales(self) -> Iterator[tuple[Step, Scaling]]:
+        """Losses that are scaled by what the scale was when JAX compiled the step, which divides by what it is now."""
+        for step in self.sure:
+            own = [factor.made for factor in step.course.factors if factor.optimizer == step.optimizer]
+            if step.event.stateless and step.scales and len(own) == 1:
+                made = own[0]
+                if isinstance(made, Scaling) and made.kind == "scaled" and made.stale:
+                    yield step, made
 
     def mixed_terms(self) -> Iterator[tuple[Step, Place]]:
         """Losses with a term that is not scaled as the others are, and where it is added."""

@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import scalars
 from mplint.interpreter.keras.info import info_of
-from mplint.interpreter.values import Api, Array, Choice, Const, Made, Symbol, Tensor, Unknown, Value, alternatives
+from mplint.interpreter.values import (
+    OUTER,
+    Api,
+    Array,
+    Choice,
+    Const,
+    Made,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    alternatives,
+)
 from mplint.keras_api import carries, joins
 from mplint.keras_api.arithmetic import TIMES
 from mplint.keras_api.precision import in_float16, in_half
@@ -53,6 +65,7 @@ _UPPER: Final = frozenset({"tensorflow.math.minimum", "keras.ops.minimum", "kera
 _LOWER: Final = frozenset({"tensorflow.math.maximum", "keras.ops.maximum", "keras.backend.maximum"})
 CLIPS: Final = frozenset({"tensorflow.clip_by_value", "keras.ops.clip", "keras.backend.clip"})
 _MOVES: Final = frozenset({"operator.Minus", "operator.Plus", "part", "autocast"})
+_LAMBDA: Final = "keras.layers.Lambda"
 
 
 @lru_cache(maxsize=4096)
@@ -100,6 +113,18 @@ def too_large(value: Value, dtype: str, depth: int = 0) -> float | None:
     return None
 
 
+def autocast(tensor: Tensor) -> Tensor | None:
+    """What Keras has cast for the `call` of a layer, where a tensor is that or a part of it."""
+    made = tensor.made
+    while made.by != "autocast" and len(made.operands) == 1 and (made.kind == "cast" or _moves(made.by)):
+        made = made.operands[0].made
+    return made.operands[0] if made.by == "autocast" and made.operands else None
+
+
+def _moves(by: str) -> bool:
+    return by == "part" or passes_on(by)
+
+
 def _in_symbol(symbol: Symbol, dtype: str) -> float | None:
     """The same of what is not known, but for the arithmetic that gave it."""
     kind, *parts = symbol.parts
@@ -131,7 +156,7 @@ def _in_made(made: Made, dtype: str, depth: int) -> float | None:
     if by in TIMES:
         for factor, other in ((made.arguments), (made.arguments[::-1])) if len(made.arguments) == 2 else ():
             constant = infinite(factor[1], dtype)
-            if constant is not None and is_mask(other[1]):
+            if constant is not None and is_mask(other[1]) and not is_pattern(other[1], depth + 1):
                 return constant
         return None
     if by in _LOWER | _UPPER:
@@ -142,7 +167,7 @@ def _in_made(made: Made, dtype: str, depth: int) -> float | None:
         return None
     if by in _HOLDS or by in _SUMS or made.kind == "cast":
         held = [value for name, value in given.items() if name in FILLED] or list(made.operands)
-    elif by in _MOVES or passes_on(by):
+    elif by in _MOVES or made.kind in OUTER or by == _LAMBDA or passes_on(by):
         held = list(made.operands)
     else:
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mplint.interpreter.calls import Arguments, call_function
 from mplint.interpreter.classes import class_attribute
 from mplint.interpreter.conditions import truth
-from mplint.interpreter.keras import strategies, tapes
+from mplint.interpreter.keras import stateless, strategies, tapes
 from mplint.interpreter.values import (
     NONE,
     UNKNOWN,
@@ -58,6 +58,8 @@ def enter(m: Machine, manager: Value, place: Place) -> Value:
         return UNKNOWN
     if tapes.is_tape(manager):
         tapes.enter(m, manager)
+    elif stateless.may_be_scope(m, manager):
+        stateless.enter(m, manager)
     return manager
 
 
@@ -72,13 +74,16 @@ def leave(m: Machine, manager: Value, error: tuple[Value, ...], place: Place) ->
         strategies.leave(m)
     elif tapes.is_tape(manager):
         tapes.leave(m, manager)
+    elif stateless.may_be_scope(m, manager):
+        stateless.leave(m, manager)
     return None
 
 
 def within(m: Machine, manager: Value, inside: Callable[[Value], bool], place: Place) -> None:
     """Run `inside` (the body of a `with`) in the context that `manager` sets up."""
     if not isinstance(manager, Partial) or not isinstance(manager.callee, Function):
-        if inside(enter(m, manager, place)) or strategies.is_scope(manager):
+        fell = inside(enter(m, manager, place))
+        if fell or strategies.is_scope(manager) or stateless.may_be_scope(m, manager):
             leave(m, manager, NO_ERROR, place)
         return
     # a generator function under @contextmanager: its body runs up to the yield, then ours, then the rest

@@ -6,17 +6,19 @@ Each speaks of operations on tensors that are known to be float16; of bfloat16 o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter import lengths
 from mplint.interpreter.computations import Computations
+from mplint.interpreter.ends import half_ends
 from mplint.interpreter.half_losses import HalfLosses
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.magnitudes import (
     CLIPS,
     FILLED,
     WHERE,
+    autocast,
     infinite,
     is_at_least_one,
     is_lost,
@@ -37,6 +39,7 @@ from mplint.interpreter.trace import Computed, LayerMade
 from mplint.interpreter.values import (
     HALF,
     NONE,
+    WIDE,
     Const,
     Instance,
     List,
@@ -140,6 +143,8 @@ class Unstable:
     """Whether squares are summed up."""
     count: int | None = None
     """How many elements are summed up along one axis, where they are many."""
+    stays_wide: bool = False
+    """Whether its result is to be float32, or is cast to it: the output of a model, what the program casts."""
 
     @property
     def at(self) -> Place:
@@ -189,7 +194,8 @@ class Numerics:
         """A number that a float32 tensor holds which becomes half here, or what is not known but for its making."""
         is_cast = event.result is not None and event.result.made.kind == "cast"
         if isinstance(value, Tensor):
-            return too_large(value, _dtype(event), 1) if is_cast and value.dtype in ("float32", "float64") else None
+            given = value if is_cast else autocast(value) if event.by in _SUMS else None
+            return too_large(given, _dtype(event), 1) if given is not None and given.dtype in WIDE else None
         return too_large(value, _dtype(event)) if event.by in _SUMS else None
 
     def _is_chosen(self, event: Computed, name: str, is_wrong: Callable[[float, str], bool]) -> bool:
@@ -314,7 +320,14 @@ class Numerics:
                 continue
             found = self._why(event, why, operands[0])
             if found is not None:
-                yield found
+                yield replace(found, stays_wide=self._stays_wide(event.result))
+
+    def _stays_wide(self, result: Tensor) -> bool:
+        """Whether nothing goes on with a result in half precision once it is computed in float32."""
+        users = [user.result for user, _ in self._computations.users(result.made)]
+        if any(user is None or user.made.kind != "cast" or user.dtype not in WIDE for user in users):
+            return False
+        return bool(users) or result.made in self._world.once(half_ends)
 
     def _why(self, event: Computed, why: Sensitivity, operand: Tensor) -> Unstable | None:
         m = self._world.machine

@@ -280,6 +280,13 @@ def _from_keys(m: Machine, arguments: Arguments, place: Place) -> Value:
 
 
 def _zip(m: Machine, arguments: Arguments, place: Place) -> Value:
+    if arguments.rest is not None:  # rows, of which it is not known how many there are: their columns
+        given = [*arguments.args, arguments.rest]
+        known = [row for row in given if isinstance(row, Tuple) and row.rest is None]
+        if len(known) < len(given) or len({len(row.items) for row in known}) > 1:
+            return m.new_list(place, Tuple((), UNKNOWN), "iterator")
+        held = (Tuple((), choice(list(items))) for items in zip(*(row.items for row in known), strict=True))
+        return m.new_list(place, Tuple(tuple(held)), "iterator")
     columns = [sequences.iterate(m, value, place) for value in arguments.args]
     if not columns:
         return m.new_list(place, Tuple(()), "iterator")

@@ -33,11 +33,12 @@ _SAME: Final = 1e-6
 class FixedScale:
     """A scale of a loss that stays what it is: an argument of the call `at`, or a product `at` in the program.
 
-    Of a product, `step` is the gradient, and `over` where that is divided by the same number.
+    Of a product, `step` is the gradient, and `over` where that is divided by the same number.  Where the scale is the
+    optimizer's own, as it was when JAX compiled the `step`, it has no `value`.
     """
 
     at: Place
-    value: float
+    value: float | None
     step: Step | None = None
     times: Constant | None = None
     over: Constant | None = None
@@ -88,6 +89,9 @@ class Scalers:
             for times, over in _undone(step.course.constants):
                 if times.made.place is not None and step.event.place not in adapted and self._loops.is_float16(step):
                     yield FixedScale(times.made.place, times.value, step, times, over)
+        for step, made in self._loops.stale_scales():
+            if made.place is not None:
+                yield FixedScale(made.place, None, step)
 
     @cached_property
     def _adapted(self) -> frozenset[Place]:

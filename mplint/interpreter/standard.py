@@ -53,8 +53,9 @@ if TYPE_CHECKING:
 Handler = Callable[["Machine", Arguments, Place], Value]
 Method = Callable[["Machine", Instance, str, Arguments, Place], Value]
 
-DECORATORS: Final = click.DECORATORS | gin.DECORATORS
-"""Decorators of libraries that give something else than the function that they stand before."""
+DECORATORS: Final = click.DECORATORS | gin.DECORATORS | {"jax.jit"}
+"""Decorators of libraries that give something else than the function that they stand before, or note something of it.
+"""
 _IDENTITY: Final = Api("mplint.identity")
 """What a decorator with arguments gives, as `functools.wraps(f)`: the function that is decorated comes back."""
 

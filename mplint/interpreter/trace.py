@@ -243,7 +243,10 @@ class FunctionDifferentiated:
 
 @immutable()
 class GradientsApplied:
-    """Gradients were given to an optimizer of the library, for `variables`; `whole` says that all of them are known."""
+    """Gradients were given to an optimizer of the library, for `variables`; `whole` says that all of them are known.
+
+    In a `stateless` step the optimizer's own variables are given, too, and its scale with them.
+    """
 
     place: Place
     context: Context
@@ -251,6 +254,7 @@ class GradientsApplied:
     gradients: tuple[Tensor, ...]
     variables: tuple[Tensor, ...]
     whole: bool
+    stateless: bool = False
 
 
 @immutable()
@@ -286,6 +290,19 @@ class Computed:
     """The tensors among the arguments, those in lists too, as they were then."""
     inside: Instance | None = None
     """The layer, or object of the program's own, whose method computes."""
+
+
+@immutable()
+class Updated:
+    """A layer's own variable, which the layer reads in half precision, was given another content at `place`."""
+
+    place: Place
+    context: Context
+    method: str
+    variable: Tensor
+    """As the layer reads it."""
+    given: Value
+    inside: Instance | None
 
 
 @immutable()
@@ -437,6 +454,7 @@ Event = (
     | Computed
     | Counted
     | Fed
+    | Updated
     | Piped
     | LossGiven
     | DTypeTaken

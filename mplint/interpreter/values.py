@@ -554,10 +554,10 @@ class Scaling(Made):
     """A step of a training loop: its `kind` is one of scaled, unscaled, scale, gradient.
 
     `optimizer` is the one whose loss scale it is; `tapes` are the gradient tapes that record the step, or that take the
-    gradient.
+    gradient.  A scale is `stale` that was read when a function was compiled, and stays in it.
     """
 
-    __slots__ = ("optimizer", "tapes")
+    __slots__ = ("optimizer", "stale", "tapes")
 
     def __init__(
         self,
@@ -570,9 +570,11 @@ class Scaling(Made):
         others: tuple[Value, ...] = (),
         optimizer: Instance | None = None,
         tapes: tuple[Instance, ...] = (),
+        stale: bool = False,
     ) -> None:
         super().__init__(kind, place, context, by=by, operands=operands, others=others)
         self.optimizer = optimizer
+        self.stale = stale
         self.tapes = tapes
 
     def same(self, other: Made) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from mplint.interpreter.activations import Activation
+from mplint.interpreter.classes import has_class_attribute
 from mplint.interpreter.frames import Context, Frame
 from mplint.interpreter.keras import models, policies, training, wrappers
 from mplint.interpreter.keras.info import LayerInfo, info_of, is_hidden
@@ -78,6 +79,8 @@ class Layer:
     """Whether its class is the program's own."""
     assigned: bool = False
     """Whether its policy is not that of its construction, but assigned afterwards."""
+    constructed_by_program: bool = False
+    """Whether a constructor of the program makes it, which may not take what that of the library does."""
 
     @property
     def hidden(self) -> bool:
@@ -460,7 +463,11 @@ class World:
         policy = wrappers.effective_policy(self.machine, instance)
         of_program = isinstance(instance.cls, Class)
         assigned = info.asked and info.asked_at is None
-        return Layer(instance, info.base, info.place, policy, info.asked, info.arguments, of_program, assigned)
+        cls = instance.cls
+        constructor = isinstance(cls, Class) and has_class_attribute(self.machine, cls, "__init__") is not False
+        return Layer(
+            instance, info.base, info.place, policy, info.asked, info.arguments, of_program, assigned, constructor
+        )
 
     def layer_of(self, tensor: Tensor) -> Layer | None:
         """The layer that made `tensor`, models seen through."""

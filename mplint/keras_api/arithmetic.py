@@ -52,3 +52,27 @@ ENDS: Final = (
     | {f"keras.ops.{name}" for name in (*_COMPARES, *_SHAPES, "stop_gradient")}
 )
 """Operations whose results are no larger when their operands are, or through which no gradient goes."""
+TAKES_IDS: Final = {
+    "keras.ops.one_hot": ("x", "num_classes"),
+    "keras.ops.segment_sum": ("segment_ids", "num_segments"),
+    "keras.ops.take": ("indices", ""),
+    "keras.ops.take_along_axis": ("indices", ""),
+    "keras.backend.gather": ("indices", ""),
+    "keras.backend.one_hot": ("indices", "num_classes"),
+    "tensorflow.gather": ("indices", ""),
+    "tensorflow.gather_nd": ("indices", ""),
+    "tensorflow.math.unsorted_segment_sum": ("segment_ids", "num_segments"),
+    "tensorflow.nn.embedding_lookup": ("ids", ""),
+    "tensorflow.one_hot": ("indices", "depth"),
+    "tensorflow.scatter_nd": ("indices", ""),
+}
+"""Functions that take ids: as which argument, and the one that says how many there are."""
+TAKES_FLOATS: Final = frozenset({"keras.ops.one_hot"})
+"""Those that take ids of any dtype."""
+TAKES_LABELS: Final = {
+    "keras.backend.sparse_categorical_crossentropy": ("target", "output"),
+    "keras.losses.sparse_categorical_crossentropy": ("y_true", "y_pred"),
+    "keras.ops.sparse_categorical_crossentropy": ("target", "output"),
+    "tensorflow.nn.sparse_softmax_cross_entropy_with_logits": ("labels", "logits"),
+}
+"""Losses that take the numbers of classes: as which argument, and the one with a feature for each class."""

@@ -10,7 +10,7 @@ from mplint import keras_api
 from mplint.interpreter import sequences
 from mplint.interpreter.calls import Arguments, unseen
 from mplint.interpreter.classes import class_attribute, is_open
-from mplint.interpreter.keras import structures, tapes, variables
+from mplint.interpreter.keras import stateless, structures, tapes, variables
 from mplint.interpreter.keras.binding import bind
 from mplint.interpreter.keras.info import info_of
 from mplint.interpreter.trace import Compiled, GradientsApplied, OptimizerMade, OptimizerUsed, OptimizerWrapped
@@ -26,6 +26,7 @@ from mplint.interpreter.values import (
     Choice,
     Class,
     Const,
+    Dict,
     Function,
     Instance,
     Place,
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 _FOREIGN: Final = "foreign optimizer"
 _FIXED: Final = "loss_scale_factor"
 _DEFAULT: Final = Const("rmsprop")
+BY_FIT: Final = "keras.Model.fit.minimize"
+"""How a gradient is made that the library takes of what `compute_loss` gives."""
 SCALE_POLICY: Final = "mixed_float16"
 """The policy of a model under which `compile` wraps its optimizer."""
 
@@ -166,20 +169,36 @@ def wrapper_of(value: Value) -> str | None:
 
 
 def get(m: Machine, arguments: Arguments, place: Place) -> Value:
-    """`keras.optimizers.get(identifier)`."""
-    value = arguments.get("identifier", 0)
+    """`keras.optimizers.get(identifier)`, `keras.optimizers.deserialize(config)`."""
+    value = arguments.get("identifier", 0) or arguments.get("config")
     return UNKNOWN if value is None else _by_name(m, value, place)
 
 
 def _by_name(m: Machine, value: Value, place: Place) -> Value:
-    """The optimizer that `value` is, or is the name of."""
+    """The optimizer that `value` is, is the name of, or describes as `serialize` does."""
     match value:
+        case Dict():
+            described = dict(m.entries(value).pairs)
+            optimizer = _by_name(m, described.get(Const("class_name"), UNKNOWN), place)
+            if isinstance(optimizer, Instance):
+                _configure(m, optimizer, described.get(Const("config"), UNKNOWN))
+            return optimizer
         case Const(value=str(name)) if name.lower() in BY_NAME:
             return Instance(m.allocate(place, "optimizer"), Api(BY_NAME[name.lower()]))
         case Instance():
             return value
         case _:
             return UNKNOWN
+
+
+def _configure(m: Machine, optimizer: Instance, config: Value) -> None:
+    """Give an optimizer the arguments that are in a dict."""
+    if not isinstance(config, Dict) or m.entries(config).rest is not None:
+        m.put(optimizer.address, _FIXED, UNKNOWN)
+        return
+    for name, value in m.entries(config).pairs:
+        if isinstance(name, Const):
+            m.put(optimizer.address, str(name.value), value)
 
 
 # -- models and their optimizers
@@ -277,7 +296,7 @@ def method(m: Machine, optimizer: Instance, name: str, arguments: Arguments, pla
             at = int(name == "stateless_apply")
             given = arguments.get("grads", at) or UNKNOWN
             changed = arguments.get("trainable_variables", at + 1) or NONE
-            _apply(m, optimizer, given, changed, place)
+            _apply(m, optimizer, given, changed, place, is_stateless=at == 1)
             own = arguments.get("optimizer_variables", 0) or UNKNOWN
             return NONE if name == "apply" else Tuple((changed, own))
         case "minimize":
@@ -301,7 +320,7 @@ def _scale(m: Machine, optimizer: Instance, by: str, loss: Value, place: Place) 
         others = (value,) if isinstance(value, Unknown) else ()
         made = Scaling(
             "scaled", place, m.context, by=f"{LOSS_SCALE}.{by}", operands=operands, others=others,
-            optimizer=optimizer, tapes=tapes.recording(m),
+            optimizer=optimizer, tapes=tapes.recording(m), stale=stateless.reads_what_was(m),
         )  # fmt: skip
         return Tensor(value.dtype if isinstance(value, Tensor) else None, made, False)
 
@@ -323,13 +342,22 @@ def _unscale(m: Machine, optimizer: Instance, gradients: Value, place: Place) ->
     return m.new_list(place, Tuple(tuple(structures.changed(m, item, place, unscaled) for item in held.items), rest))
 
 
-def _apply(m: Machine, optimizer: Instance, gradients: Value, trained: Value, place: Place) -> None:
+def _apply(
+    m: Machine, optimizer: Instance, gradients: Value, trained: Value, place: Place, *, is_stateless: bool = False
+) -> None:
     if isinstance(gradients, Choice):  # lists that differ by what was done to the gradients
         gradients = sequences.iterate(m, gradients, place)
     known = tuple(variables.read(m, gradient) for gradient in structures.flatten(m, gradients))
     whole = not any(isinstance(part, Unknown) for part in m.parts(gradients))
     changed = tuple(structures.flatten(m, trained))
-    m.record(GradientsApplied(place, m.context, optimizer, known, changed, whole))
+    m.record(GradientsApplied(place, m.context, optimizer, known, changed, whole, is_stateless))
+
+
+def minimized_by_fit(m: Machine, optimizer: Value | None, loss: Tensor, place: Place) -> None:
+    """The step that the library's own `train_step` makes of a loss, with an optimizer that scales."""
+    if isinstance(optimizer, Instance) and scales(optimizer):
+        gradients = tapes.gradient(m, loss, UNKNOWN, place, BY_FIT)
+        _apply(m, optimizer, gradients, UNKNOWN, place)
 
 
 def _minimize(m: Machine, optimizer: Instance, arguments: Arguments, place: Place) -> Value:

@@ -77,7 +77,8 @@ def flatten(m: Machine, value: Value, depth: int = 0) -> list[Tensor]:
         case List():
             return flatten(m, m.items(value), depth)
         case Dict():
-            held = tuple(item for _, item in m.entries(value).pairs)
+            entries = m.entries(value)
+            held = (*(item for _, item in entries.pairs), *([entries.rest] if entries.rest else []))
         case _:
             return []
     return [tensor for item in held for tensor in flatten(m, item, depth + 1)]
@@ -153,11 +154,12 @@ class _Change(Generic[_Leaf]):
             return value if items is held else items
         entries = self._m.entries(value)
         pairs = tuple((key, self.of(item, depth + 1)) for key, item in entries.pairs)
-        if all(a[1] is b[1] for a, b in zip(pairs, entries.pairs, strict=True)):
+        rest = self.of(entries.rest, depth + 1) if entries.rest is not None else None
+        if rest is entries.rest and all(a[1] is b[1] for a, b in zip(pairs, entries.pairs, strict=True)):
             return value
         self._made += 1  # each dict is an object of its own
         self._m.context = self._context.at(self._place, self._made)
-        result = self._m.new_dict(self._place, Entries(pairs, entries.rest))
+        result = self._m.new_dict(self._place, Entries(pairs, rest, entries.optional, entries.shuffled))
         self._m.context = self._context
         return result
 

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from mplint.interpreter.machine import Machine
 
 TAPE: Final = Api("tensorflow.GradientTape")
+AROUND: Final = ("horovod.tensorflow.DistributedGradientTape", "horovod.tensorflow.keras.DistributedGradientTape")
+"""What averages the gradients of the tape that it is given over all workers."""
+OF_TENSORS: Final = "tensorflow.gradients"
+"""How a gradient is made without a tape."""
 OF_FUNCTION: Final = "mplint.gradient_of"
 """What `jax.grad(f)` gives: called, it runs `f` and gives the gradient of what that returns."""
 BY_FUNCTION: Final = "jax.grad"
@@ -87,7 +91,7 @@ def of_tensors(m: Machine, arguments: Arguments, place: Place) -> Value:
     target, sources = arguments.get("ys", 0), arguments.get("xs", 1)
     if target is None or sources is None:
         return UNKNOWN
-    return gradient(m, target, sources, place, "tensorflow.gradients", recording(m))
+    return gradient(m, target, sources, place, OF_TENSORS, recording(m))
 
 
 def gradient(

@@ -14,7 +14,7 @@ from mplint.interpreter.calls import Arguments
 from mplint.interpreter.keras import variables, weights
 from mplint.interpreter.keras.names import dtype_named
 from mplint.interpreter.scaling import may_be_scaled
-from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Event, Reported, Settled
+from mplint.interpreter.trace import Computed, Counted, DTypeTaken, Event, Reported, Settled, Updated
 from mplint.interpreter.values import (
     FLOATS,
     HALF,
@@ -44,7 +44,7 @@ from mplint.interpreter.values import (
     choice,
     softmaxes,
 )
-from mplint.keras_api.arithmetic import COMPARES, CONSTANT, OVER, TIMES
+from mplint.keras_api.arithmetic import COMPARES, CONSTANT, OVER, TAKES_IDS, TAKES_LABELS, TIMES
 from mplint.keras_api.stability import is_heavy
 
 if TYPE_CHECKING:
@@ -155,12 +155,17 @@ def _note(m: Machine, by: str, made: Made, found: keras_api.Outcome, result: Ten
         result.dtype in HALF
         or any(operand.dtype in HALF for operand in made.operands)
         or isinstance(found, keras_api.Clash)
-        or (is_heavy(made.by) and any(_is_cast_up(operand) for operand in made.operands))
+        or (_is_asked_for_casts(made.by) and any(_is_cast_up(operand) for operand in made.operands))
         or is_noted(made.by)
     ):
         raises = isinstance(found, keras_api.Clash)
         given = None if raises else result
         m.record(Computed(made.place, m.context, by, made.arguments, given, made.operands, m.caller))
+
+
+def _is_asked_for_casts(path: str) -> bool:
+    """Whether it matters that operands which are not half precision any more were so before."""
+    return path in TAKES_IDS or path in TAKES_LABELS or is_heavy(path)
 
 
 def _is_cast_up(tensor: Tensor) -> bool:
@@ -572,12 +577,14 @@ def dtype_attribute(value: DType, name: str) -> Value:
 def _assigned(m: Machine, variable: Tensor, name: str, arguments: Arguments, place: Place) -> None:
     """Note that half precision is assigned to a float32 variable of TensorFlow, which does not take it.
 
-    Those that Keras makes take any.
+    Those that Keras makes take any: of these it is noted where a layer changes one that it reads in half precision.
     """
     given = arguments.get("value", 0) or arguments.get("delta", 0)
     is_plain = variable.made.kind == "variable" and variable.made.by == "tensorflow.Variable"
     if is_plain and variable.dtype == "float32" and isinstance(given, Tensor) and given.dtype in HALF:
         m.record(Computed(place, m.context, name, (("ref", variable), ("value", given)), None, (variable, given)))
+    if given is not None and variable.autocast and variable.dtype in HALF:
+        m.record(Updated(place, m.context, name, variable, given, m.caller))
 
 
 def method(m: Machine, value: Tensor, name: str, arguments: Arguments, place: Place) -> Value:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from mplint.interpreter.calls import Arguments
 from mplint.interpreter.classes import class_attribute
-from mplint.interpreter.keras import losses, objectives, structures
+from mplint.interpreter.keras import losses, objectives, optimizers, structures
+from mplint.interpreter.scaling import may_be_scaled
 from mplint.interpreter.trace import Compiled
 from mplint.interpreter.values import (
     TRUE,
@@ -16,6 +17,7 @@ from mplint.interpreter.values import (
     Function,
     Instance,
     Place,
+    Tensor,
     Tuple,
     Unknown,
     Value,
@@ -72,3 +74,12 @@ def run_steps(m: Machine, model: Instance, place: Place) -> None:
             result = m.call(Bound(model, method), Arguments((), (), given), place)
             if name == "compute_loss":
                 losses.given(m, result, place)
+                if class_attribute(m, model.cls, "train_step") is None:
+                    _minimized(m, model, result)
+
+
+def _minimized(m: Machine, model: Instance, loss: Value) -> None:
+    """What `fit` does with a loss that the program computes: it scales it, too."""
+    optimizer = m.field(model.address, "optimizer")
+    if isinstance(loss, Tensor) and loss.made.place is not None and may_be_scaled(loss.made):
+        optimizers.minimized_by_fit(m, optimizer, loss, loss.made.place)
