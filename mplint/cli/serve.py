@@ -36,7 +36,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     *("--private-key", "private_key"),
     type=_FILE,
     metavar="FILE",
-    envvar="MPLINT_PRIVATE_KEY",
+    envvar="MPLINT_PRIVATE_KEY_FILE",
     show_envvar=True,
     help="Its private key.",
 )

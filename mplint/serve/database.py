@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -30,6 +31,7 @@ CREATE TABLE jobs (
     repository TEXT NOT NULL,
     number INTEGER NOT NULL,
     installation INTEGER,
+    head TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'failed')),
     again INTEGER NOT NULL DEFAULT 0,
     attempts INTEGER NOT NULL DEFAULT 0,
@@ -63,16 +65,19 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.work = path.with_name(f"{path.name}-work")
-        try:
-            self._lock = _locked(path)
-            self.work.mkdir(mode=0o700, exist_ok=True)
-            self.held = _free(self.work)
-            for left in self.work.iterdir():
-                shutil.rmtree(left, ignore_errors=True)
-            self._connection = _connected(path)
-        except (OSError, sqlite3.Error) as error:
-            raise MplintError(f"{path}: cannot be used as a database ({error})") from None
-        self._thread = ThreadPoolExecutor(1, "mplint-database")
+        with ExitStack() as opened:
+            try:
+                opened.callback(os.close, _locked(path))
+                self.work.mkdir(mode=0o700, exist_ok=True)
+                self.held = _free(self.work)
+                opened.callback(os.close, self.held)
+                for left in self.work.iterdir():
+                    shutil.rmtree(left, ignore_errors=True)
+                self._connection = opened.enter_context(closing(_connected(path)))
+            except (OSError, sqlite3.Error) as error:
+                raise MplintError(f"{path}: cannot be used as a database ({error})") from None
+            self._thread = opened.enter_context(ThreadPoolExecutor(1, "mplint-database"))
+            self._opened = opened.pop_all()
 
     async def run(self, work: Work[_T]) -> _T:
         """Do some work in one transaction; when this returns, it is on the disk. Raises sqlite3.Error."""
@@ -80,10 +85,7 @@ class Database:
 
     def close(self) -> None:
         """Let others have the file."""
-        self._thread.shutdown()
-        self._connection.close()
-        os.close(self.held)
-        os.close(self._lock)
+        self._opened.close()
 
     def _transaction(self, work: Work[_T]) -> _T:
         self._connection.execute("BEGIN IMMEDIATE")

@@ -72,7 +72,8 @@ class GitHubWebhook:
             raise Unacceptable(422, "names no installation: is the webhook that of the app?")
         number = _within(content, "pull_request").get("number")
         name = _within(content, "repository").get("full_name")
-        return Delivery(identity, event, action, _pull("github", name, number, installation))
+        head = _within(_within(content, "pull_request"), "head").get("sha")
+        return Delivery(identity, event, action, _pull("github", name, number, installation, head))
 
 
 class GitLabWebhook:
@@ -98,10 +99,11 @@ class GitLabWebhook:
         if content.get("object_kind") != "merge_request" or not is_new:
             return Delivery(identity, event, action)
         name = _within(content, "project").get("path_with_namespace")
-        return Delivery(identity, event, action, _pull("gitlab", name, about.get("iid"), None))
+        head = _within(about, "last_commit").get("id")
+        return Delivery(identity, event, action, _pull("gitlab", name, about.get("iid"), None, head))
 
 
-def _pull(forge: ForgeName, repository: object, number: object, installation: object) -> Pull:
+def _pull(forge: ForgeName, repository: object, number: object, installation: object, head: object) -> Pull:
     if not isinstance(repository, str) or len(repository) > 300 or not _REPOSITORY.fullmatch(repository):
         raise Unacceptable(422, "names no repository")
     if forge == "github" and repository.count("/") != 1:
@@ -109,7 +111,7 @@ def _pull(forge: ForgeName, repository: object, number: object, installation: ob
     if not _is_number(number):
         raise Unacceptable(422, "names no pull request")
     assert isinstance(number, int)
-    return Pull(forge, repository, number, installation if isinstance(installation, int) else None)
+    return Pull(forge, repository, number, installation if isinstance(installation, int) else None, _word(head))
 
 
 def _object(body: bytes) -> dict[str, Any]:

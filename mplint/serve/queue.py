@@ -36,12 +36,13 @@ _BURY: Final = "UPDATE jobs SET state = 'failed', reason = ? WHERE forge = ? AND
 
 
 class Pull(NamedTuple):
-    """A pull request; `installation` is that of the app, where one is told."""
+    """A pull request; `installation` is that of the app and `head` its last commit, where they are told."""
 
     forge: ForgeName
     repository: str
     number: int
     installation: int | None = None
+    head: str = ""
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -113,10 +114,11 @@ class Queue:
             if new and pull is not None:
                 connection.execute(
                     """
-                    INSERT INTO jobs (forge, repository, number, installation, state, since, not_before)
-                    VALUES (?, ?, ?, ?, 'waiting', ?, ?)
+                    INSERT INTO jobs (forge, repository, number, installation, head, state, since, not_before)
+                    VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)
                     ON CONFLICT DO UPDATE SET
                         installation = excluded.installation,
+                        head = excluded.head,
                         again = state = 'running',
                         attempts = iif(state = 'running', attempts, 0),
                         since = iif(state = 'failed', excluded.since, since),
@@ -139,13 +141,13 @@ class Queue:
         def work(connection: sqlite3.Connection) -> Job | float:
             found = connection.execute(
                 """
-                SELECT forge, repository, number, installation, attempts, not_before FROM jobs
+                SELECT forge, repository, number, installation, head, attempts, not_before FROM jobs
                 WHERE state = 'waiting' ORDER BY max(not_before, since) LIMIT 1
                 """
             ).fetchone()
             if found is None:
                 return 3600.0
-            pull, attempts, not_before = Pull(*found[:4]), found[4], found[5]
+            pull, attempts, not_before = Pull(*found[:5]), found[5], found[6]
             if not_before > now:
                 return float(min(not_before - now, 3600.0))
             connection.execute(_TAKE, pull.key)
@@ -156,16 +158,22 @@ class Queue:
 
         return await self._database.run(work)
 
-    async def done(self, job: Job, base: str, head: str) -> None:
-        """The review is made, of these commits."""
+    async def done(self, job: Job, reviewed: tuple[str, str] | None, look_again: float | None = None) -> None:
+        """There is nothing left to do, after a review of these commits if there was one.
+
+        Some seconds later it may be looked once more what is there.
+        """
         now = self._now()
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM reviewed WHERE at < ?", (now - _KNOWN,))
-            connection.execute(
-                "INSERT OR REPLACE INTO reviewed VALUES (?, ?, ?, ?, ?, ?)", (*job.pull.key, base, head, now)
-            )
-            self._again_or(connection, job, _DONE)
+            if reviewed is not None:
+                row = (*job.pull.key, *reviewed, now)
+                connection.execute("INSERT OR REPLACE INTO reviewed VALUES (?, ?, ?, ?, ?, ?)", row)
+            if look_again is None:
+                self._again_or(connection, job, _DONE)
+            else:
+                self._again_or(connection, job, _RETRY, now + look_again, "")
 
         await self._database.run(work)
         self.wake()
@@ -220,10 +228,10 @@ def failed(path: Path) -> Iterator[Failed]:
     connection = reading(path)
     try:
         rows = connection.execute(
-            "SELECT forge, repository, number, installation, attempts, since, reason FROM jobs "
+            "SELECT forge, repository, number, installation, head, attempts, since, reason FROM jobs "
             "WHERE state = 'failed' ORDER BY since"
         )
         for row in rows:
-            yield Failed(Pull(*row[:4]), *row[4:])
+            yield Failed(Pull(*row[:5]), *row[5:])
     finally:
         connection.close()

@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
@@ -111,18 +112,34 @@ class Workers:
             seconds=round(seconds, 3),
             reason=reason,
         )
+        await self._kept(job, outcome, reason)
+
+    async def _kept(self, job: Job, outcome: Outcome, reason: str) -> None:
+        """Note in the queue how it went, however long the disk is full."""
+        while True:
+            try:
+                return await self._note(job, outcome, reason)
+            except sqlite3.Error as error:
+                tell("the queue fails", level=logging.ERROR, cause=error)
+                await asyncio.sleep(_PAUSE)
+
+    async def _note(self, job: Job, outcome: Outcome, reason: str) -> None:
+        patience = self._configuration.patience
+        pause = self._pause(job.attempt)
         if outcome.kind in ENDS:
-            await self._queue.done(job, outcome.base, outcome.head)
+            # Another head than was told: a delivery that came late, or an API that does not know of the push yet.
+            is_other = job.pull.head not in ("", outcome.head) and job.attempt == 1
+            reviewed = None if outcome.kind == "closed" else (outcome.base, outcome.head)
+            await self._queue.done(job, reviewed, pause if is_other else None)
             return
         self._credentials.forget(job.pull)
-        patience = self._configuration.patience
         if job.attempt >= max(1, round(patience.attempts * _HOPE[outcome.kind])):
+            await self._queue.bury(job, reason or outcome.kind)
             self._metrics.buried()
             tell("given up", level=logging.ERROR, pull=str(job.pull), attempts=job.attempt, reason=reason)
-            await self._queue.bury(job, reason or outcome.kind)
             return
-        pause = 0.0 if outcome.kind == "superseded" and job.attempt == 1 else self._pause(job.attempt)
-        await self._queue.retry(job, max(pause, outcome.wait), reason or outcome.kind)
+        is_new = outcome.kind == "superseded" and job.attempt == 1
+        await self._queue.retry(job, max(0.0 if is_new else pause, outcome.wait), reason or outcome.kind)
 
     async def _outcome(self, job: Job) -> Outcome:
         configuration = self._configuration
@@ -156,7 +173,7 @@ class Workers:
     def _pause(self, attempt: int) -> float:
         """Longer each time, and not the same for all that have failed together."""
         longest = min(self._configuration.patience.pause * 2.0 ** (attempt - 1), _LONGEST)
-        return longest * random.uniform(0.75, 1.25)  # noqa: S311  (no secret is made of it)
+        return longest * random.SystemRandom().uniform(0.75, 1.25)
 
 
 async def in_a_process(database: Database, assignment: Assignment) -> Outcome:
@@ -197,7 +214,9 @@ async def _run(database: Database, assignment: Assignment, folder: Path) -> Outc
         return Outcome.from_json(out)
     except (ValueError, TypeError):
         tell("a review broke off", level=logging.ERROR, status=status, said=errors.decode(errors="replace")[-4000:])
-        return Outcome("exhausted", f"its process ended with status {status}")
+        # Native code has no exception for memory that is not to be had: it aborts.
+        hint = f": it may need more than {assignment.limits.memory} MiB of memory" if status < 0 else ""
+        return Outcome("exhausted", f"its process ended with status {status}{hint}")
 
 
 async def _last(stream: asyncio.StreamReader) -> bytes:

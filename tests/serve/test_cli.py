@@ -100,3 +100,12 @@ def test_its_help_tells_of_all_of_it() -> None:
         "docs/serve.md",
     ):
         assert word in told
+
+
+def test_without_the_extra_it_says_what_to_install(database: Path) -> None:
+    start = f"sys.argv = ['mplint', 'serve', '--database', {str(database)!r}]; import mplint.cli.main as m; m.run()"
+    hide = "import sys; sys.modules['aiohttp'] = sys.modules['prometheus_client'] = None"
+    command, known = [sys.executable, "-c", f"{hide}; {start}"], {**os.environ, **GOOD}
+    done = subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert 'is not installed, which servers need: pip install "mplint[bot]"' in done.stderr
