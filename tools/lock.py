@@ -6,9 +6,9 @@ supports at once. uv does the resolving; it is installed for the occasion, in a 
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
-import sys
 import tempfile
 import venv
 from pathlib import Path
@@ -21,6 +21,7 @@ HEADER = """\
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         scripts = Path(folder) / ("Scripts" if os.name == "nt" else "bin")
@@ -28,7 +29,7 @@ def main() -> None:
         resolve = ["pip", "compile", "pyproject.toml", "--all-extras", "--universal", "--python-version", "3.10"]
         form = ["--generate-hashes", "--no-header", "--quiet"]
         done = subprocess.run(
-            [scripts / "uv", *resolve, *form, *sys.argv[1:]], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+            [scripts / "uv", *resolve, *form], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
         )
     LOCK.write_text(HEADER + done.stdout, encoding="utf-8")
     print(f"{LOCK.name}: {sum('==' in line for line in done.stdout.splitlines())} pins")

@@ -43,7 +43,7 @@ class Figures:
     symptoms: set[str] = field(default_factory=set)
     """What shows in this run alone."""
     bfloat16: set[str] = field(default_factory=set)
-    """The models that compute in bfloat16, which rounds to 8 bits: how far off they are MP104 may say, MP505 does not."""
+    """The models that compute in bfloat16: whether a finding speaks of how far off they are is left open."""
 
 
 @contextmanager
