@@ -62,10 +62,11 @@ def _largest(counts: Counter[str]) -> dict[str, int]:
 
 
 def _chart(title: str, counts: Mapping[str, int], shades: Mapping[str, str]) -> str:
-    longest = max(counts.values(), default=0) or 1
+    # what is left over comes last, and may be more than all: the others are measured by the largest of them
+    longest = max(list(counts.values())[:_MOST_BARS], default=0) or 1
     rows = "".join(
-        f'<tr><td title="{_text(name)}">{_text(name)}</td>'
-        f'<td><div class="bar {shades.get(name, "")}" style="width:{100 * count / longest:.1f}%"></div></td>'
+        f"<tr><td>{_text(name)}</td>"
+        f'<td><div class="bar {shades.get(name, "")}" style="width:{min(100 * count / longest, 100):.1f}%"></div></td>'
         f"<td>{count}</td></tr>"
         for name, count in counts.items()
     )
