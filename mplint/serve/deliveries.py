@@ -61,11 +61,12 @@ class GitHubWebhook:
             raise Unacceptable(401, "the signature is not that of the body: is the secret the same on both sides?")
 
     def read(self, headers: Mapping[str, str], body: bytes) -> Delivery:
-        """A pull request that is new, or has new commits, is to be reviewed."""
+        """A pull request that is new, has new commits, or is turned to another branch, is to be reviewed."""
         identity, event = _identity(headers.get("X-GitHub-Delivery")), _identity(headers.get("X-GitHub-Event"))
         content = _object(body)
         action = _word(content.get("action"))
-        if event != "pull_request" or action not in _OPENED:
+        is_moved = action == "edited" and "base" in _within(content, "changes")
+        if event != "pull_request" or not (action in _OPENED or is_moved):
             return Delivery(identity, event, action)
         installation = _within(content, "installation").get("id") if self._needs_installation else None
         if self._needs_installation and not _is_number(installation):
@@ -88,14 +89,15 @@ class GitLabWebhook:
             raise Unacceptable(401, "the token is another one: is the secret the same on both sides?")
 
     def read(self, headers: Mapping[str, str], body: bytes) -> Delivery:
-        """A merge request that is new, has new commits, or is no draft any more, is to be reviewed."""
+        """A merge request that is new, changed, no draft any more, or turned to another branch, is to be reviewed."""
         identity = _identity(headers.get("Idempotency-Key") or headers.get("X-Gitlab-Event-UUID"))
         event = _identity(headers.get("X-Gitlab-Event", "").replace(" ", "-"))
         content = _object(body)
         about = _within(content, "object_attributes")
         action = _word(about.get("action"))
         changes = _within(content, "changes")
-        is_new = action in ("open", "reopen") or (action == "update" and ("oldrev" in about or "draft" in changes))
+        is_changed = "oldrev" in about or bool({"draft", "target_branch"} & changes.keys())
+        is_new = action in ("open", "reopen") or (action == "update" and is_changed)
         if content.get("object_kind") != "merge_request" or not is_new:
             return Delivery(identity, event, action)
         name = _within(content, "project").get("path_with_namespace")

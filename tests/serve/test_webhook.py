@@ -49,12 +49,18 @@ def test_what_makes_work(client: httpx.Client, action: str) -> None:
     assert call(client, json.dumps({**OPENED, "action": action}).encode()).status_code == 202
 
 
+def test_another_base_makes_work(client: httpx.Client) -> None:
+    moved = {**OPENED, "action": "edited", "changes": {"base": {"ref": {"from": "main"}}}}
+    assert call(client, json.dumps(moved).encode()).status_code == 202
+
+
 @pytest.mark.parametrize(
     ("event", "content"),
     [
         ("ping", {"zen": "Keep it logically awesome.", "hook_id": 1}),
         ("pull_request", {**OPENED, "action": "closed"}),
         ("pull_request", {**OPENED, "action": "labeled"}),
+        ("pull_request", {**OPENED, "action": "edited", "changes": {"title": {"from": "a"}}}),
         ("pull_request", {**OPENED, "action": None}),
         ("push", {"ref": "refs/heads/main"}),
         ("issue_comment", OPENED),
