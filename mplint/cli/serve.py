@@ -121,7 +121,7 @@ def _configured(options: Mapping[str, Any], environment: Mapping[str, str]) -> C
 
 
 def _secret(file: Path | None, environment: Mapping[str, str]) -> str:
-    secret = _read(file, "--webhook-secret") if file is not None else environment.get("MPLINT_WEBHOOK_SECRET", "")
+    secret = _read(file, "--webhook-secret") if file else _variable("MPLINT_WEBHOOK_SECRET", environment)
     if not secret:
         raise MplintError(
             "set MPLINT_WEBHOOK_SECRET, or name a file with --webhook-secret: without a secret anybody may call"
@@ -141,11 +141,18 @@ def _credentials(
             raise MplintError("--app-id: only GitHub has apps; set GITLAB_TOKEN")
         return None, (app, _read(key, "--private-key"))
     name = "GITHUB_TOKEN" if forge == "github" else "GITLAB_TOKEN"
-    token = environment.get(name, "").strip()
+    token = _variable(name, environment)
     if not token:
         other = ", or act as an app with --app-id and --private-key" if forge == "github" else ""
         raise MplintError(f"set {name}{other}: without a token nobody may comment")
     return token, None
+
+
+def _variable(name: str, environment: Mapping[str, str]) -> str:
+    text = environment.get(name, "").strip()
+    if not text.isprintable():
+        raise MplintError(f"{name}: is no text on one line")
+    return text
 
 
 def _read(file: Path, option: str) -> str:

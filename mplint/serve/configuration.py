@@ -75,7 +75,11 @@ def clone_address(forge: ForgeName, api: str, repository: str) -> str:
 
 def require_address(api: str) -> str:
     """The address of an API, if it is one. Raises MplintError."""
-    parts = urlsplit(api)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+    try:
+        parts = urlsplit(api)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets, or a port, that are none
+        is_one = False
+    if not is_one or parts.username or parts.query or parts.fragment:
         raise MplintError(f"--api-url: `{api}` is no address such as https://github.example.org/api/v3")
     return api.rstrip("/")

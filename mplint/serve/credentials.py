@@ -53,7 +53,7 @@ class Installed:
         if (kept := self._tokens.get(key)) is not None:
             return kept.text
         given = await self._app.token(*key, budget)
-        self._secrets.add(given.text)
+        self._secrets.add(given.text, until=given.until)
         self._tokens[key] = given
         return given.text
 

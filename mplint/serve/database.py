@@ -7,9 +7,9 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -28,7 +28,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_by_age ON deliveries (received);
 CREATE TABLE jobs (
     forge TEXT NOT NULL,
-    repository TEXT NOT NULL,
+    repository TEXT NOT NULL COLLATE NOCASE,
     number INTEGER NOT NULL,
     installation INTEGER,
     head TEXT NOT NULL,
@@ -42,7 +42,7 @@ CREATE TABLE jobs (
 ) WITHOUT ROWID;
 CREATE TABLE reviewed (
     forge TEXT NOT NULL,
-    repository TEXT NOT NULL,
+    repository TEXT NOT NULL COLLATE NOCASE,
     number INTEGER NOT NULL,
     base TEXT NOT NULL,
     head TEXT NOT NULL,
@@ -63,7 +63,9 @@ class Database:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        path = self.path = Path(os.path.realpath(path))  # whatever other names it has, its lock has one
+        if path.is_dir():
+            raise MplintError(f"{path}: is a folder; name a file")
         self.work = path.with_name(f"{path.name}-work")
         with ExitStack() as opened:
             try:
@@ -99,24 +101,26 @@ class Database:
         return result
 
 
-def reading(path: Path) -> sqlite3.Connection:
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """The file, to be looked at, also while a server has it. Raises MplintError."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        _require_ours(connection, path)
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            _require_ours(connection, path)
+            yield connection
     except sqlite3.Error as error:
         raise MplintError(f"{path}: cannot be read as a database of `mplint serve` ({error})") from None
-    return connection
 
 
 def _connected(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables:
+        _require_ours(connection, path)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
-    [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not tables:
         connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
-    _require_ours(connection, path)
     return connection
 
 

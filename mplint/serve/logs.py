@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 import sys
+import time
 from base64 import b64encode
 from datetime import datetime, timezone
 from typing import Final
@@ -24,14 +26,16 @@ class Secrets:
     """The secrets that this process knows, and what is left of a text without them."""
 
     def __init__(self, *known: str) -> None:
-        self._known: set[str] = set()
+        self._known: dict[str, float] = {}
         self.add(*known)
 
-    def add(self, *more: str) -> None:
-        """Let no text hold these."""
+    def add(self, *more: str, until: float = math.inf) -> None:
+        """Let no text hold these, at least until they open nothing any more, in seconds since 1970."""
+        now = time.time()
+        self._known = {secret: end for secret, end in self._known.items() if end > now}
         for secret in filter(None, more):
             users = (b64encode(f"{user}:{secret}".encode()).decode() for user in ("x-access-token", "oauth2"))
-            self._known |= {secret, json.dumps(secret)[1:-1], *users}
+            self._known |= dict.fromkeys((secret, json.dumps(secret)[1:-1], *users), until)
 
     def masked(self, text: str) -> str:
         """The text without the secrets, and without what looks like one."""

@@ -22,7 +22,7 @@ _TAKE: Final = """
 UPDATE jobs SET state = 'running', attempts = attempts + 1 WHERE forge = ? AND repository = ? AND number = ?
 """
 _AGAIN: Final = """
-UPDATE jobs SET state = 'waiting', again = 0, attempts = 0, since = ?, not_before = ?, reason = ''
+UPDATE jobs SET state = 'waiting', again = 0, attempts = 0, since = ?, not_before = 0, reason = ''
 WHERE again = 1 AND forge = ? AND repository = ? AND number = ?
 """
 _DONE: Final = "DELETE FROM jobs WHERE forge = ? AND repository = ? AND number = ?"
@@ -31,6 +31,10 @@ UPDATE jobs SET state = 'waiting', not_before = ?, reason = ? WHERE forge = ? AN
 """
 _PUT_BACK: Final = """
 UPDATE jobs SET state = 'waiting', attempts = attempts - 1 WHERE forge = ? AND repository = ? AND number = ?
+"""
+_LOOK_AGAIN: Final = """
+UPDATE jobs SET state = 'waiting', head = '', attempts = 0, not_before = ?, reason = ''
+WHERE forge = ? AND repository = ? AND number = ?
 """
 _BURY: Final = "UPDATE jobs SET state = 'failed', reason = ? WHERE forge = ? AND repository = ? AND number = ?"
 
@@ -115,8 +119,9 @@ class Queue:
                 connection.execute(
                     """
                     INSERT INTO jobs (forge, repository, number, installation, head, state, since, not_before)
-                    VALUES (?, ?, ?, ?, ?, 'waiting', ?, ?)
+                    VALUES (?, ?, ?, ?, ?, 'waiting', ?, 0)
                     ON CONFLICT DO UPDATE SET
+                        repository = excluded.repository,
                         installation = excluded.installation,
                         head = excluded.head,
                         again = state = 'running',
@@ -125,7 +130,7 @@ class Queue:
                         not_before = iif(state = 'failed', excluded.not_before, not_before),
                         state = iif(state = 'failed', 'waiting', state)
                     """,
-                    (*pull, now, now),
+                    (*pull, now),
                 )
             return bool(new)
 
@@ -161,7 +166,7 @@ class Queue:
     async def done(self, job: Job, reviewed: tuple[str, str] | None, look_again: float | None = None) -> None:
         """There is nothing left to do, after a review of these commits if there was one.
 
-        Some seconds later it may be looked once more what is there.
+        Some seconds later it may be looked once more what is there, whatever that is.
         """
         now = self._now()
 
@@ -173,7 +178,7 @@ class Queue:
             if look_again is None:
                 self._again_or(connection, job, _DONE)
             else:
-                self._again_or(connection, job, _RETRY, now + look_again, "")
+                self._again_or(connection, job, _LOOK_AGAIN, now + look_again)
 
         await self._database.run(work)
         self.wake()
@@ -218,20 +223,16 @@ class Queue:
 
     def _again_or(self, connection: sqlite3.Connection, job: Job, statement: str, *values: object) -> None:
         """What was pushed while the review ran is reviewed at once; else what is to be done otherwise."""
-        now = self._now()
-        if not connection.execute(_AGAIN, (now, now, *job.pull.key)).rowcount:
+        if not connection.execute(_AGAIN, (self._now(), *job.pull.key)).rowcount:
             connection.execute(statement, (*values, *job.pull.key))
 
 
 def failed(path: Path) -> Iterator[Failed]:
     """The reviews in a database that are not tried any more, the oldest first."""
-    connection = reading(path)
-    try:
+    with reading(path) as connection:
         rows = connection.execute(
             "SELECT forge, repository, number, installation, head, attempts, since, reason FROM jobs "
             "WHERE state = 'failed' ORDER BY since"
         )
         for row in rows:
             yield Failed(Pull(*row[:5]), *row[5:])
-    finally:
-        connection.close()

@@ -58,7 +58,7 @@ class Server:
         working: asyncio.Task[None] | None = None
         runner = web.AppRunner(self._application(), access_log=None, handle_signals=False, shutdown_timeout=5.0)
         try:
-            taken_up = await self.queue.recover(retry_failed=retry_failed)
+            taken_up = await self._taken_up(retry_failed=retry_failed)
             await runner.setup()
             at = await self._bound(runner)
             tell("listening", host=at[0], port=at[1], taken_up=taken_up)
@@ -87,12 +87,18 @@ class Server:
         """Wait until it is to end."""
         await self._stopping.wait()
 
+    async def _taken_up(self, *, retry_failed: bool) -> int:
+        try:
+            return await self.queue.recover(retry_failed=retry_failed)
+        except sqlite3.Error as error:
+            raise MplintError(f"{self._database.path}: cannot be used as a database ({error})") from None
+
     async def _bound(self, runner: web.AppRunner) -> tuple[str, int]:
         host, port = self._configuration.host, self._configuration.port
         try:
             await web.TCPSite(runner, host, port).start()
-        except OSError as error:
-            raise MplintError(f"cannot listen at {host}:{port}: {error.strerror}") from None
+        except (OSError, UnicodeError) as error:  # the latter where the host is no name of any
+            raise MplintError(f"cannot listen at {host}:{port}: {getattr(error, 'strerror', error)}") from None
         address = runner.addresses[0]
         return str(address[0]), int(address[1])
 

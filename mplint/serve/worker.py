@@ -32,8 +32,10 @@ from mplint.serve.queue import Job, Queue
 Make = Callable[[Assignment], Awaitable[Outcome]]
 """Makes a review; it is cancelled where the server ends."""
 
-_HOPE: Final = {"failed": 1.0, "superseded": 1.0, "exhausted": 0.4, "refused": 0.0}
-"""Which part of all attempts an outcome is worth."""
+_TRIES: Final = {"exhausted": 2, "refused": 1}
+"""How often an outcome is tried at most; all others, as often as there are attempts."""
+_CUT_OFF: Final = 5
+"""How often, beyond its attempts, a review may be cut off before it is held to be what ends the server."""
 _LONGEST: Final = 3600.0
 """Seconds between two tries at most."""
 _PAUSE: Final = 5.0
@@ -94,7 +96,8 @@ class Workers:
         try:
             outcome = await self._outcome(job)
         except asyncio.CancelledError:
-            await asyncio.shield(self._queue.put_back(job))
+            with suppress(sqlite3.Error):  # as one that runs it is taken up by the next server, too
+                await asyncio.shield(self._queue.put_back(job))
             raise
         seconds = time.monotonic() - start
         self._metrics.review(outcome, seconds)
@@ -124,16 +127,16 @@ class Workers:
                 await asyncio.sleep(_PAUSE)
 
     async def _note(self, job: Job, outcome: Outcome, reason: str) -> None:
-        patience = self._configuration.patience
         pause = self._pause(job.attempt)
         if outcome.kind in ENDS:
             # Another head than was told: a delivery that came late, or an API that does not know of the push yet.
-            is_other = job.pull.head not in ("", outcome.head) and job.attempt == 1
+            is_other = job.pull.head not in ("", outcome.head)
             reviewed = None if outcome.kind == "closed" else (outcome.base, outcome.head)
             await self._queue.done(job, reviewed, pause if is_other else None)
             return
         self._credentials.forget(job.pull)
-        if job.attempt >= max(1, round(patience.attempts * _HOPE[outcome.kind])):
+        attempts = self._configuration.patience.attempts
+        if job.attempt >= min(attempts, _TRIES.get(outcome.kind, attempts)):
             await self._queue.bury(job, reason or outcome.kind)
             self._metrics.buried()
             tell("given up", level=logging.ERROR, pull=str(job.pull), attempts=job.attempt, reason=reason)
@@ -143,11 +146,11 @@ class Workers:
 
     async def _outcome(self, job: Job) -> Outcome:
         configuration = self._configuration
-        if job.attempt > configuration.patience.attempts:
+        if job.attempt > configuration.patience.attempts + _CUT_OFF:
             return Outcome("refused", "the server has ended each time that it was reviewed")
         budget = Budget(patience=_PATIENCE)
         try:
-            token = await self._credentials.token(job.pull, budget)
+            token = await asyncio.wait_for(self._credentials.token(job.pull, budget), configuration.limits.seconds)
             assignment = Assignment(
                 forge=job.pull.forge,
                 api=configuration.api,
@@ -164,6 +167,10 @@ class Workers:
             return Outcome("failed", str(error), error.wait)
         except MplintError as error:
             return Outcome("refused", str(error))
+        except asyncio.TimeoutError:
+            return Outcome("failed", f"the forge gives no token within {configuration.limits.seconds:.0f} s")
+        except OSError as error:  # this system's fault, not the review's: no memory, processes or files are left
+            return Outcome("failed", f"it cannot be started: {error}")
         except Exception as error:  # noqa: BLE001  (one review must not end the others)
             tell("mplint itself failed", level=logging.ERROR, cause=error)
             return Outcome("exhausted", f"mplint itself failed: {type(error).__name__}: {error}")

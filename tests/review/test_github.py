@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timezone
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -350,6 +352,29 @@ def test_refusals_for_a_while(github: FakeGitHub, review: Review, clock: FakeClo
     assert 5.0 in clock.waits
     assert 120.0 in clock.waits, "without a time, longer each time"
     assert any(100 < wait <= 201 for wait in clock.waits)
+
+
+def test_servers_that_say_how_long_they_are_away(github: FakeGitHub, review: Review, clock: FakeClock) -> None:
+    until = format_datetime(datetime.fromtimestamp(clock.time + 400, timezone.utc), usegmt=True)
+    github.faults = [
+        Fault("GET", "pulls/7$", 503, {"retry-after": "45"}),
+        Fault("GET", "compare", 429, {"retry-after": until}),
+        Fault("POST", "/reviews", 503, {"retry-after": "50"}, late=True),
+        Fault("GET", "issues", 503, {"retry-after": "inf", "x-ratelimit-remaining": "nan"}),
+    ]
+    review()
+    assert len(github.comments) == 3
+    assert {45.0, 50.0} <= set(clock.waits)
+    assert any(350 < wait <= 400 for wait in clock.waits)
+
+
+def test_an_answer_that_cannot_be_unpacked(github: FakeGitHub, review: Review) -> None:
+    github.faults = [
+        Fault("GET", "compare", 200, {"content-encoding": "gzip"}),
+        Fault("POST", "/reviews", 200, {"content-encoding": "gzip"}, late=True),
+    ]
+    review()
+    assert len(github.comments) == 3
 
 
 def test_a_refusal_for_too_long_ends_the_run(github: FakeGitHub, review: Review) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.review.repositories import Repository
 from tests.serve.hosted_github import HostedGitHub
@@ -42,6 +44,15 @@ def github(repository: Repository) -> Iterator[HostedGitHub]:
     github = HostedGitHub(repository, TOKEN)
     with github.hosted():
         yield github
+
+
+@pytest.fixture(scope="session")
+def key() -> tuple[str, str]:
+    """An app's key: the public and the private half."""
+    made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    public = made.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return public.decode(), made.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain).decode()
 
 
 @pytest.fixture

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from mplint.cli.main import main
+from mplint.serve.database import Database
 from tests.serve.inside import Reviewer, running
 from tests.serve.served import ROOT
 
@@ -47,6 +50,12 @@ def test_what_it_cannot_do_without(database: Path, tmp_path: Path) -> None:
         (["--app-id", "1", "--private-key", missing, "--forge", "gitlab"], GOOD, "only GitHub has apps"),
         (["--api-url", "github.example.org"], GOOD, "is no address such as https://github.example.org/api/v3"),
         (["--api-url", "https://me:pass@github.example.org"], GOOD, "is no address"),
+        (["--api-url", "https://[::1"], GOOD, "is no address"),
+        (["--api-url", "https://github.example.org:99999"], GOOD, "is no address"),
+        ([], {**GOOD, "MPLINT_WEBHOOK_SECRET": " \n"}, "set MPLINT_WEBHOOK_SECRET"),
+        ([], {**GOOD, "MPLINT_WEBHOOK_SECRET": "\udcff"}, "MPLINT_WEBHOOK_SECRET: is no text on one line"),
+        ([], {**GOOD, "GITHUB_TOKEN": "one\ntwo"}, "GITHUB_TOKEN: is no text on one line"),
+        (["--database", ""], GOOD, "is a folder; name a file"),
         (["--workers", "0"], GOOD, "0 is not in the range"),
         (["--forge", "gitea"], GOOD, "cannot be 'gitea'"),
     ]:
@@ -66,11 +75,46 @@ def test_databases_that_are_none_of_ours(database: Path, tmp_path: Path) -> None
     assert (result.exit_code, "cannot be read as a database of `mplint serve`" in result.stderr) == (2, True)
 
 
-def test_a_database_has_one_server(database: Path) -> None:
-    with running(database.parent, Reviewer()):
+@pytest.mark.parametrize("version", [0, 1])
+def test_databases_of_others_are_left_as_they_are(database: Path, version: int) -> None:
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(f"CREATE TABLE theirs (x); PRAGMA user_version={version};")
+    result = mplint(database, **GOOD)
+    assert (result.exit_code, result.stderr.splitlines()[-1].startswith(f"error: {database}: ")) == (2, True)
+    assert "Traceback" not in result.stderr
+    with closing(sqlite3.connect(database)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
+        assert version or connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_databases_that_are_broken(database: Path) -> None:
+    Database(database).close()
+    size = database.stat().st_size
+    with database.open("r+b") as file:
+        file.seek(8192)
+        file.write(b"\xff" * (size - 8192))
+    for arguments in ([], ["--failed"]):
+        result = mplint(database, *arguments, **GOOD)
+        assert (result.exit_code, "database disk image is malformed" in result.stderr) == (2, True)
+        assert "Traceback" not in result.stderr
+
+
+def test_a_database_that_another_program_writes_to(database: Path) -> None:
+    Database(database).close()
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
         result = mplint(database, **GOOD)
-        assert result.exit_code == 2
-        assert "another `mplint serve` has it; each needs a database of its own" in result.stderr
+        assert (result.exit_code, "cannot be used as a database (database is locked)" in result.stderr) == (2, True)
+
+
+def test_a_database_has_one_server(database: Path) -> None:
+    other = database.with_name("another-name.sqlite")
+    other.symlink_to(database)
+    with running(database.parent, Reviewer()):
+        for name in (database, other):
+            result = mplint(name, **GOOD)
+            assert result.exit_code == 2
+            assert "another `mplint serve` has it; each needs a database of its own" in result.stderr
         assert mplint(database, "--failed").exit_code == 0
 
 
@@ -86,6 +130,11 @@ def test_a_port_that_is_taken(database: Path) -> None:
         assert done.returncode == 2
         assert f"error: cannot listen at 127.0.0.1:{port}: " in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_a_host_that_is_no_name(database: Path) -> None:
+    result = mplint(database, "--host", "a..b", **GOOD)
+    assert (result.exit_code, "error: cannot listen at a..b:0: " in result.stderr) == (2, True)
 
 
 def test_its_help_tells_of_all_of_it() -> None:

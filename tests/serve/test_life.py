@@ -14,8 +14,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.review.fake_github import Fault
 from tests.review.repositories import Repository
@@ -259,12 +257,12 @@ def test_a_second_signal_ends_at_once(github: HostedGitHub, served: Serve) -> No
     until(lambda: server.events("review"), "it is made")
 
 
-def test_an_app(github: HostedGitHub, repository: Repository, served: Serve, tmp_path: Path) -> None:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    github.public_key = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
+def test_an_app(
+    github: HostedGitHub, repository: Repository, served: Serve, tmp_path: Path, key: tuple[str, str]
+) -> None:
+    github.public_key, private = key
     file = tmp_path / "key.pem"
-    file.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    file.write_text(private)
     server = served("--app-id", "12345", "--private-key", str(file), GITHUB_TOKEN="")
     assert server.reviewed(github.delivery("opened"))["said"] == 2
     repository.commit(second=model("three"))

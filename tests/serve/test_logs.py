@@ -59,3 +59,11 @@ def test_lines_for_programs_and_for_people() -> None:
     }
     text = Line(Secrets(), as_json=False).format(told)
     assert text.partition(" ")[2] == r'warning delivery id="a b" count=3 other="x\ny=1"'
+
+
+def test_secrets_are_known_as_long_as_they_open_anything() -> None:
+    secrets = Secrets("for-ever")
+    for number in range(100):
+        secrets.add(f"spent-{number}", until=1.0)
+    secrets.add("fresh", until=2.0**40)
+    assert secrets.masked("for-ever spent-7 fresh") == "*** spent-7 ***"

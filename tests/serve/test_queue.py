@@ -96,6 +96,36 @@ def test_what_was_given_up_is_listed_and_comes_back(tmp_path: Path) -> None:
     assert life.take().attempt == 1
 
 
+def test_a_clock_that_is_put_back_delays_nothing_new(tmp_path: Path) -> None:
+    life = Life(tmp_path)
+    life.run(life.queue.add, "one", PULL)
+    life.now -= 7200
+    job = life.take()
+    life.run(life.queue.add, "two", PULL)
+    life.run(life.queue.done, job, ("b", "h"))
+    life.now -= 7200
+    assert life.take().attempt == 1
+
+
+def test_one_more_look_is_a_new_review(tmp_path: Path) -> None:
+    life = Life(tmp_path)
+    life.run(life.queue.add, "one", PULL)
+    life.run(life.queue.done, life.take(), ("b", "h"), 30.0)
+    assert life.run(life.queue.take) == 30.0
+    life.now += 30
+    assert life.take() == Job(PULL._replace(head=""), 1, ("b", "h")), "whatever is there now"
+
+
+def test_a_repository_has_one_name_however_it_is_written(tmp_path: Path) -> None:
+    life, other = Life(tmp_path), PULL._replace(repository="Owner/Name")
+    life.run(life.queue.add, "one", PULL)
+    job = life.take()
+    life.run(life.queue.add, "two", other)
+    assert life.depth == (0, 1, 0), "there are never two reviews of one pull request"
+    life.run(life.queue.done, job, ("b", "h"))
+    assert life.take() == Job(other, 1, ("b", "h"))
+
+
 def test_deliveries_are_forgotten_in_the_end(tmp_path: Path) -> None:
     life = Life(tmp_path)
     life.run(life.queue.add, "one", None)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
 import socket
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,16 @@ import httpx
 import pytest
 
 from mplint.serve.assignment import Assignment, Outcome
+from mplint.serve.configuration import Configuration, Limits, Patience
+from mplint.serve.database import Database
+from mplint.serve.logs import Secrets
+from mplint.serve.queue import Pull
+from mplint.serve.server import Server
+from tests.review.fake_github import Fault
+from tests.serve.hosted_github import HostedGitHub
 from tests.serve.inside import Reviewer, call, running
-from tests.serve.served import SECRET, signed, until
+from tests.serve.served import SECRET, TOKEN, signed, until
+from tests.serve.test_queue import Life
 
 OPENED: dict[str, Any] = {
     "action": "opened",
@@ -198,7 +209,7 @@ def test_a_database_that_fails_is_told(tmp_path: Path) -> None:
         assert server.metrics
 
 
-@pytest.mark.parametrize(("kind", "tries"), [("failed", 3), ("exhausted", 1), ("refused", 1)])
+@pytest.mark.parametrize(("kind", "tries"), [("failed", 3), ("exhausted", 2), ("refused", 1)])
 def test_how_often_it_is_tried(tmp_path: Path, kind: Any, tries: int) -> None:
     reviewer = Reviewer(lambda assignment: Outcome(kind, f"no, {SECRET}"))
     with running(tmp_path, reviewer) as (client, _):
@@ -228,6 +239,73 @@ def test_a_review_that_breaks_does_not_break_the_server(tmp_path: Path) -> None:
         call(client, BODY)
         until(lambda: 'mplint_queue_jobs{state="failed"} 1.0' in client.get("/metrics").text, "it is given up")
         assert client.get("/readyz").status_code == 200
+
+
+def test_what_this_system_lacks_is_no_fault_of_the_review(tmp_path: Path) -> None:
+    tries: list[int] = []
+
+    async def short_of_files(assignment: Assignment) -> Outcome:
+        tries.append(assignment.number)
+        if len(tries) < 3:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return Outcome("reviewed", base="b", head="h")
+
+    with running(tmp_path, short_of_files) as (client, _):
+        call(client, BODY)
+        until(lambda: 'mplint_reviews_total{outcome="reviewed"} 1.0' in client.get("/metrics").text, "it is reviewed")
+    assert len(tries) == 3
+
+
+def test_a_late_push_is_looked_for_after_a_failure_too(tmp_path: Path) -> None:
+    told = {**OPENED, "pull_request": {"number": 7, "head": {"sha": "new"}}}
+    old, new = (Outcome("reviewed", base="b", head=head) for head in ("old", "new"))
+    outcomes = [Outcome("failed"), old, Outcome("exhausted"), new]
+    with running(tmp_path, Reviewer(lambda assignment: outcomes.pop(0))) as (client, _):
+        call(client, json.dumps(told).encode())
+        until(lambda: not outcomes, "what the delivery told is reviewed")
+        until(lambda: 'mplint_queue_jobs{state="running"} 0.0' in client.get("/metrics").text, "it is noted")
+        assert 'mplint_queue_jobs{state="failed"} 0.0' in client.get("/metrics").text
+
+
+def test_the_only_attempt_may_be_cut_off(tmp_path: Path) -> None:
+    life = Life(tmp_path)
+    life.run(life.queue.add, "one", Pull("github", "owner/name", 7))
+    life.take()
+    life.database.close()
+    reviewer = Reviewer()
+    with running(tmp_path, reviewer, patience=Patience(1, 0.0)):
+        until(lambda: reviewer.seen, "it is reviewed")
+
+
+def test_it_ends_also_while_the_database_fails(tmp_path: Path) -> None:
+    async def lived() -> None:
+        reviewer = Reviewer()
+        reviewer.let.clear()
+        server = Server(
+            Configuration(tmp_path / "serve.sqlite", SECRET, token=TOKEN, port=0, grace=0.0, workers=1),
+            Secrets(),
+            reviewer,
+        )
+        async with server.listening():
+            await server.queue.add("one", Pull("github", "owner/name", 7))
+            while not reviewer.running:
+                await asyncio.sleep(0)
+            with closing(sqlite3.connect(tmp_path / "serve.sqlite")) as connection:
+                connection.execute("DROP TABLE jobs")
+        reviewer.let.set()
+
+    asyncio.run(lived())
+    Database(tmp_path / "serve.sqlite").close()
+
+
+def test_a_forge_that_gives_no_token_in_time(github: HostedGitHub, tmp_path: Path, key: tuple[str, str]) -> None:
+    github.public_key, private = key
+    github.faults = [Fault("POST", "access_tokens", "hang")]
+    reviewer, app = Reviewer(), ("12345", private)
+    with running(tmp_path, reviewer, api=github.url, app=app, limits=Limits(seconds=2.0)) as (client, _):
+        call(client, json.dumps({**OPENED, "installation": {"id": 42}}).encode())
+        until(lambda: reviewer.seen, "it is reviewed")
+        assert 'mplint_reviews_total{outcome="failed"} 1.0' in client.get("/metrics").text
 
 
 def test_a_change_that_changes_meanwhile_is_reviewed_again(tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
@@ -83,14 +85,15 @@ class Transport:
         if _origin(url) != self._origin:
             raise ForgeError(f"{urlsplit(url).netloc}: is not the forge that was asked; its answer leads elsewhere")
         for number in range(_TRIES):
+            pause = 2.0**number
             if (wait := self._not_before - self._clock.now()) > 0:
                 await self._wait(wait, url)
             try:
                 response = await self._sent(method, url, headers, body)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 what = type(error).__name__
                 if not repeatable and not isinstance(error, _NOT_SENT):
-                    await self._wait(2.0**number, url)
+                    await self._wait(pause, url)
                     raise Uncertain(f"{urlsplit(url).netloc}: the answer was lost ({what})") from None
             else:
                 refused = self._refused_for(response, number)
@@ -101,10 +104,11 @@ class Transport:
                 if refused is not None:
                     await self._wait(refused, url)
                     continue
+                pause = max(pause, self._asked_to_wait(response) or 0.0)
                 if not repeatable:
-                    await self._wait(2.0**number, url)
+                    await self._wait(pause, url)
                     raise Uncertain(f"{urlsplit(url).netloc}: the answer was lost ({what})")
-            await self._wait(2.0**number, url)
+            await self._wait(pause, url)
         raise ForgeError(f"{urlsplit(url).netloc}: does not answer ({what}); try again later")
 
     async def _sent(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Response:
@@ -133,12 +137,20 @@ class Transport:
         is_limit = is_limit or (told.startswith(b'{"errors"') and b'"rate_limited"' in told)  # GraphQL's 200
         if not is_limit:
             return None
-        if (after := _number(headers.get("retry-after"))) is not None:
+        if (after := self._asked_to_wait(response)) is not None:
             return max(after, 1.0)
         reset = _number(headers.get("x-ratelimit-reset")) or _number(headers.get("ratelimit-reset"))
         if reset is not None and headers.get("x-ratelimit-remaining", "0") == "0":
             return max(reset - self._clock.now(), 0.0) + 1.0
         return _PAUSE * 2.0**number
+
+    def _asked_to_wait(self, response: Response) -> float | None:
+        """Seconds that an answer asks to wait for, told as such or as a date."""
+        after = response.headers.get("retry-after", "")
+        try:
+            return parsedate_to_datetime(after).timestamp() - self._clock.now()
+        except (ValueError, OverflowError):
+            return _number(after)
 
     def _note_limit(self, response: Response) -> None:
         """Where the last request of the hour is spent, the next one waits."""
@@ -173,9 +185,10 @@ def _is_whole(response: Response) -> bool:
 
 def _number(text: str | None) -> float | None:
     try:
-        return float(text) if text is not None else None
+        number = float(text or "nan")
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def _origin(url: str) -> tuple[str, str]:
