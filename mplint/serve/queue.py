@@ -30,7 +30,8 @@ _RETRY: Final = """
 UPDATE jobs SET state = 'waiting', not_before = ?, reason = ? WHERE forge = ? AND repository = ? AND number = ?
 """
 _PUT_BACK: Final = """
-UPDATE jobs SET state = 'waiting', attempts = attempts - 1 WHERE forge = ? AND repository = ? AND number = ?
+UPDATE jobs SET state = 'waiting', attempts = attempts - 1, not_before = ?
+WHERE forge = ? AND repository = ? AND number = ?
 """
 _LOOK_AGAIN: Final = """
 UPDATE jobs SET state = 'waiting', head = '', attempts = 0, not_before = ?, reason = ''
@@ -187,9 +188,9 @@ class Queue:
         """Try it once more, some seconds later."""
         await self._otherwise(job, _RETRY, self._now() + after, reason)
 
-    async def put_back(self, job: Job) -> None:
-        """It was not the review's fault that it was not made: it is as if it had not been tried."""
-        await self._otherwise(job, _PUT_BACK)
+    async def put_back(self, job: Job, after: float = 0.0) -> None:
+        """It was not the review's fault that it was not made: some seconds later, it is as if it had not been tried."""
+        await self._otherwise(job, _PUT_BACK, self._now() + after)
 
     async def bury(self, job: Job, reason: str) -> None:
         """Try it no more; only a new delivery, or a person, takes it up again."""

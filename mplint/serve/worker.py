@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +40,7 @@ _CUT_OFF: Final = 5
 _LONGEST: Final = 3600.0
 """Seconds between two tries at most."""
 _PAUSE: Final = 5.0
-"""Seconds after which a queue that has failed is looked at again."""
+"""Seconds after which it is tried again what this system did not let be done."""
 _PATIENCE: Final = 60.0
 """Seconds that are waited for a token."""
 _TOLD: Final = 1 << 16
@@ -99,6 +100,9 @@ class Workers:
             with suppress(sqlite3.Error):  # as one that runs it is taken up by the next server, too
                 await asyncio.shield(self._queue.put_back(job))
             raise
+        except OSError as error:  # this system's fault, not the review's: it lacks processes, files or memory
+            tell("no review can be started", level=logging.ERROR, cause=error)
+            return await self._kept(partial(self._queue.put_back, job, _PAUSE))
         seconds = time.monotonic() - start
         self._metrics.review(outcome, seconds)
         reason = self._secrets.masked(outcome.reason)
@@ -115,13 +119,13 @@ class Workers:
             seconds=round(seconds, 3),
             reason=reason,
         )
-        await self._kept(job, outcome, reason)
+        await self._kept(partial(self._note, job, outcome, reason))
 
-    async def _kept(self, job: Job, outcome: Outcome, reason: str) -> None:
-        """Note in the queue how it went, however long the disk is full."""
+    async def _kept(self, note: Callable[[], Awaitable[None]]) -> None:
+        """Note something in the queue, however long the disk is full."""
         while True:
             try:
-                return await self._note(job, outcome, reason)
+                return await note()
             except sqlite3.Error as error:
                 tell("the queue fails", level=logging.ERROR, cause=error)
                 await asyncio.sleep(_PAUSE)
@@ -169,8 +173,8 @@ class Workers:
             return Outcome("refused", str(error))
         except asyncio.TimeoutError:
             return Outcome("failed", f"the forge gives no token within {configuration.limits.seconds:.0f} s")
-        except OSError as error:  # this system's fault, not the review's: no memory, processes or files are left
-            return Outcome("failed", f"it cannot be started: {error}")
+        except OSError:
+            raise
         except Exception as error:  # noqa: BLE001  (one review must not end the others)
             tell("mplint itself failed", level=logging.ERROR, cause=error)
             return Outcome("exhausted", f"mplint itself failed: {type(error).__name__}: {error}")

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
+from mplint.serve import worker
 from mplint.serve.assignment import Assignment, Outcome
 from mplint.serve.configuration import Configuration, Limits, Patience
 from mplint.serve.database import Database
@@ -241,19 +242,21 @@ def test_a_review_that_breaks_does_not_break_the_server(tmp_path: Path) -> None:
         assert client.get("/readyz").status_code == 200
 
 
-def test_what_this_system_lacks_is_no_fault_of_the_review(tmp_path: Path) -> None:
+def test_what_this_system_lacks_is_no_fault_of_the_review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_PAUSE", 0.01)
     tries: list[int] = []
 
     async def short_of_files(assignment: Assignment) -> Outcome:
         tries.append(assignment.number)
-        if len(tries) < 3:
+        if len(tries) < 5:
             raise OSError(errno.EMFILE, "Too many open files")
         return Outcome("reviewed", base="b", head="h")
 
     with running(tmp_path, short_of_files) as (client, _):
         call(client, BODY)
         until(lambda: 'mplint_reviews_total{outcome="reviewed"} 1.0' in client.get("/metrics").text, "it is reviewed")
-    assert len(tries) == 3
+        assert 'mplint_reviews_total{outcome="failed"}' not in client.get("/metrics").text
+    assert len(tries) == 5
 
 
 def test_a_late_push_is_looked_for_after_a_failure_too(tmp_path: Path) -> None:
@@ -277,7 +280,7 @@ def test_the_only_attempt_may_be_cut_off(tmp_path: Path) -> None:
         until(lambda: reviewer.seen, "it is reviewed")
 
 
-def test_it_ends_also_while_the_database_fails(tmp_path: Path) -> None:
+def test_an_end_while_the_database_fails_is_an_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def lived() -> None:
         reviewer = Reviewer()
         reviewer.let.clear()
@@ -296,6 +299,7 @@ def test_it_ends_also_while_the_database_fails(tmp_path: Path) -> None:
 
     asyncio.run(lived())
     Database(tmp_path / "serve.sqlite").close()
+    assert "the queue fails" not in caplog.messages, "no worker goes on"
 
 
 def test_a_forge_that_gives_no_token_in_time(github: HostedGitHub, tmp_path: Path, key: tuple[str, str]) -> None:
