@@ -102,7 +102,8 @@ class Workers:
             raise
         except OSError as error:  # this system's fault, not the review's: it lacks processes, files or memory
             tell("no review can be started", level=logging.ERROR, cause=error)
-            return await self._kept(partial(self._queue.put_back, job, _PAUSE))
+            await self._kept(partial(self._queue.put_back, job, _PAUSE))
+            return
         seconds = time.monotonic() - start
         self._metrics.review(outcome, seconds)
         reason = self._secrets.masked(outcome.reason)
