@@ -104,7 +104,8 @@ class Transport:
                 if refused is not None:
                     await self._wait(refused, url)
                     continue
-                pause = max(pause, self._asked_to_wait(response) or 0.0)
+                if response.status == 503:  # away for a known time, maybe
+                    pause = max(pause, self._asked_to_wait(response) or 0.0)
                 if not repeatable:
                     await self._wait(pause, url)
                     raise Uncertain(f"{urlsplit(url).netloc}: the answer was lost ({what})")
