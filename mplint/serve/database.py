@@ -51,8 +51,8 @@ CREATE TABLE reviewed (
 ) WITHOUT ROWID;
 CREATE INDEX reviewed_by_age ON reviewed (at);
 """
-_PATIENCE: Final = 10.0
-"""Seconds that the last reviews of a server that was killed have to end; they take none."""
+_PATIENCE: Final = 60.0
+"""Seconds that the last reviews of a server that was killed have to end; they take none, unless native code parses."""
 
 
 class Database:
