@@ -8,7 +8,7 @@ from typing import Final
 
 _CODE: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _SPECIAL: Final = re.compile(r"([\\`*{}\[\]<>#|~!$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
-_CALLS: Final = re.compile(r"([@#!$%&~])(?=\w)|(:)(?=//)")
+_CALLS: Final = re.compile(r"[@#!$%&~](?=\w)|:(?=//)|(?i:www)(?=\.)")
 _TICKS: Final = re.compile(r"`+")
 _JOINER: Final = "\u2060"
 """A character of no width: it parts `@` from the name behind it, which is then told nothing."""

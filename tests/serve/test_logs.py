@@ -59,3 +59,8 @@ def test_lines_for_programs_and_for_people() -> None:
     }
     text = Line(Secrets(), as_json=False).format(told)
     assert text.partition(" ")[2] == r'warning delivery id="a b" count=3 other="x\ny=1"'
+
+
+def test_a_long_text_that_looks_like_the_beginnings_of_tokens_is_looked_through_once() -> None:
+    text = "eyJ-" * 100_000  # for hours, if each beginning were followed to the end
+    assert Secrets().masked(text) == text
