@@ -168,7 +168,7 @@ class Writer:
         assert finding.fix is not None
         for path in sorted({edit.path for edit in finding.fix.edits}):
             source = self._head.project.source(path)
-            yield f"--- {self._head.path(path)}"
+            yield f"--- {' '.join(self._head.path(path).split())}"
             edits = sorted(edit for edit in finding.fix.edits if edit.path == path)
             yield from (f"{change.sign}{change.text}" for change in changes(source, edits))
 
