@@ -39,7 +39,8 @@ def write_snapshot(repository: Path, commit: str, folder: Path) -> None:
     """Write the files of a commit that mplint may read into the empty `folder`, which becomes the top of a repository.
 
     What lies outside of the repository is out of reach: links and submodules are left out, and so is a path that leads
-    out, or that is deeper or longer than any system has it. Raises MplintError where the commit is larger than any program.
+    out, or that is deeper or longer than any system has it. Raises MplintError where the commit is larger than any
+    program.
     """
     blobs = list(_blobs(git(repository, "ls-tree", "-r", "-z", "--long", "--full-tree", commit)))
     if len(blobs) > _MOST_FILES or sum(blob.size for blob in blobs) > _MOST:

@@ -79,4 +79,4 @@ def start(secrets: Secrets, *, as_json: bool) -> None:
 
 def _word(value: object) -> str:
     text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+    return text if text.isprintable() and _PLAIN.fullmatch(text) else json.dumps(text)

@@ -61,6 +61,11 @@ def test_lines_for_programs_and_for_people() -> None:
     assert text.partition(" ")[2] == r'warning delivery id="a b" count=3 other="x\ny=1"'
 
 
+def test_a_word_for_people_drives_no_terminal() -> None:
+    line = Line(Secrets(), as_json=False).format(record("delivery", path="/\x1b[2J"))
+    assert "\x1b" not in line
+
+
 def test_a_long_text_that_looks_like_the_beginnings_of_tokens_is_looked_through_once() -> None:
     text = "eyJ-" * 100_000  # for hours, if each beginning were followed to the end
     assert Secrets().masked(text) == text
