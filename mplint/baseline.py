@@ -42,7 +42,7 @@ class Baseline:
                     f"{file}: is a baseline of version {content['version']}; this mplint reads {_VERSION}"
                 )
             return cls(file, {entry["fingerprint"]: entry["path"] for entry in content["findings"]})
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise MplintError(f"{file}: is no baseline; --write-baseline {file} writes one") from None
 
     def leave_out(self, report: Report, project: Project, targets: Collection[Path]) -> Report:

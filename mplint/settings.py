@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -249,7 +250,7 @@ def _parse_toml(text: str, where: str) -> Mapping[str, object]:
     try:
         content: dict[str, object] = tomllib.loads(text)
         return content
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of too many digits, or too many lists in each other
         raise MplintError(f"{where}: is not TOML: {error}") from None
 
 
@@ -285,13 +286,22 @@ def _gitignore(pattern: str) -> GitIgnoreSpec:
     return GitIgnoreSpec.from_lines([pattern])
 
 
+def is_pattern(text: str) -> bool:
+    """Whether a text is a pattern in gitignore's language; git passes by what is none."""
+    try:
+        _gitignore(text)
+    except (ValueError, re.error):
+        return False
+    return True
+
+
 def _selectors(value: object) -> tuple[str, ...]:
     return tuple(part.strip().upper() for entry in _strings(value) for part in entry.split(",") if part.strip())
 
 
 def _per_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if isinstance(value, dict):
-        return tuple((pattern, _selectors(selectors)) for pattern, selectors in value.items())
+        return tuple((_pattern(pattern), _selectors(selectors)) for pattern, selectors in value.items())
     pairs: list[tuple[str, tuple[str, ...]]] = []
     for entry in _strings(value):
         pattern = ""
@@ -300,7 +310,7 @@ def _per_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
             pattern = before.strip() if colon else pattern
             if not pattern:
                 raise ValueError(f"expects `PATTERN:CODE`, not `{entry}`")
-            pairs.append((pattern, _selectors(selector)))
+            pairs.append((_pattern(pattern), _selectors(selector)))
     return tuple(pairs)
 
 
@@ -311,9 +321,10 @@ def _by_pattern(parse: Callable[[object], str]) -> Callable[[object], tuple[tupl
         found: list[tuple[str, str]] = []
         for pattern, one in value.items():
             try:
-                found.append((pattern, parse(one)))
+                parsed = parse(one)
             except ValueError as error:
                 raise ValueError(f"`{pattern}` {error}") from None
+            found.append((_pattern(pattern), parsed))
         return tuple(found)
 
     return parse_table
@@ -326,6 +337,16 @@ def _strings(value: object) -> tuple[str, ...]:
     return tuple(entries)
 
 
+def _patterns(value: object) -> tuple[str, ...]:
+    return tuple(map(_pattern, _strings(value)))
+
+
+def _pattern(text: str) -> str:
+    if not is_pattern(text.removeprefix("!") or text):
+        raise ValueError(f"`{text}` is no pattern in gitignore's language")
+    return text
+
+
 def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"expects true or false, not {_toml(value)}")
@@ -333,9 +354,12 @@ def _boolean(value: object) -> bool:
 
 
 def _path(value: object) -> Path:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or "\0" in value:
         raise ValueError(f"expects a path, not {_toml(value)}")
-    return Path(value).expanduser()
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError(f"nobody here has the folder of {_toml(value)}") from None
 
 
 def _one_of(*choices: str) -> Callable[[object], str]:
@@ -361,8 +385,8 @@ _PARSERS: Final[Mapping[str, Callable[[object], object]]] = {
     "ignore": _selectors,
     "extend-select": _selectors,
     "per-file-ignores": _per_file,
-    "exclude": _strings,
-    "extend-exclude": _strings,
+    "exclude": _patterns,
+    "extend-exclude": _patterns,
     "force-exclude": _boolean,
     "respect-gitignore": _boolean,
     "keras": _one_of(*KERAS),

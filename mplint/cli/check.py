@@ -13,7 +13,7 @@ import click
 from mplint.cli.commands import near
 from mplint.cli.options import Choice, configuration
 from mplint.cli.project import exclusions_of, files_of, project_of
-from mplint.cli.terminal import Progress, colors, emit
+from mplint.cli.terminal import Progress, colors, emit, on_one_line
 from mplint.errors import MplintError
 from mplint.settings import DEVICES, KERAS, OUTPUT_FORMATS, POLICIES, SEVERITIES, UNREADABLE, Settings
 
@@ -455,7 +455,7 @@ class _Check:
 
     def _fail(self, error: Exception) -> None:
         self._failed = True
-        self._say(f"error: {error}")
+        self._say(on_one_line(f"error: {error}"))
 
     def _say(self, text: str) -> None:
         emit(f"{text}\n", sys.stderr)

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from mplint import __version__
 from mplint.cli.commands import COMMANDS, DEFAULT
-from mplint.cli.terminal import emit
+from mplint.cli.terminal import emit, on_one_line
 from mplint.errors import MplintError
 
 
@@ -57,7 +57,7 @@ class DefaultGroup(click.Group):
         try:
             return super().invoke(ctx)
         except MplintError as error:
-            emit(f"error: {error}\n", sys.stderr)
+            emit(f"error: {on_one_line(str(error))}\n", sys.stderr)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except KeyboardInterrupt:

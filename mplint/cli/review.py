@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mplint.cli.options import Choice, configuration
-from mplint.cli.terminal import emit
+from mplint.cli.terminal import emit, on_one_line
 from mplint.errors import MplintError
 from mplint.findings import Severity
 from mplint.settings import DEVICES, KERAS, POLICIES, SEVERITIES
@@ -73,7 +73,7 @@ def review(ctx: click.Context, /, paths: tuple[Path, ...], **options: Any) -> No
     if done is None:
         return
     for path in done.failed:
-        emit(f"error: {path}: mplint itself failed here, please report it\n", sys.stderr)
+        emit(f"error: {on_one_line(path)}: mplint itself failed here, please report it\n", sys.stderr)
     if options["sarif"] is not None:
         from mplint.source.write import write_new
 

@@ -12,7 +12,7 @@ import click
 
 from mplint.cli.options import Choice
 from mplint.cli.review import FORGES
-from mplint.cli.terminal import emit
+from mplint.cli.terminal import emit, on_one_line
 from mplint.errors import MplintError
 from mplint.settings import SEVERITIES
 
@@ -169,4 +169,4 @@ def _list(database: Path) -> None:
 
     for one in failed(database):
         tries = "1 attempt" if one.attempts == 1 else f"{one.attempts} attempts"
-        emit(f"{one.pull}: {tries}: {one.reason}\n", sys.stdout)
+        emit(f"{one.pull}: {tries}: {on_one_line(one.reason)}\n", sys.stdout)

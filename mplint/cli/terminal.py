@@ -33,6 +33,13 @@ def emit(content: str | bytes, stream: IO[str]) -> None:
     click.echo(content, file=stream, nl=False)
 
 
+def on_one_line(text: str) -> str:
+    """The text as one line that nothing obeys: in CI, a line that a file's words make may be a command."""
+    from mplint.output.terminal import printable
+
+    return printable(" ".join(text.splitlines()))
+
+
 class Progress:
     """A line on standard error that shows a long run to be alive; on a terminal only, and gone at the end."""
 

@@ -121,7 +121,11 @@ def _literal(m: Machine, frame: Frame, node: cst.Integer | cst.Float | cst.Imagi
     cache = m.program.literals
     found = cache.get(id(node))
     if found is None:
-        found = cache[id(node)] = Const(node.evaluated_value)
+        try:
+            found = Const(node.evaluated_value)
+        except (SyntaxError, ValueError):  # the parser lets pass more than Python: `"\\x1"`, a million digits
+            return UNKNOWN
+        cache[id(node)] = found
         if isinstance(node, (cst.SimpleString, cst.Integer)):
             m.program.literal_places[id(found)] = m.place(frame, node)
     return found

@@ -43,6 +43,7 @@ FACTORY: Final = "@factory"
 MAX_PASSES: Final = 40
 """A loop over more elements than this is run to a fixpoint instead of element by element."""
 _MAX_RANGE: Final = 256
+MAX_JOINED: Final = 10_000
 
 
 def anything(items: Tuple) -> Value:
@@ -89,7 +90,9 @@ def numbers(start: Value, stop: Value, step: Value) -> slice | None:
 
 
 def concatenate(left: Tuple, right: Tuple) -> Tuple:
-    """`left + right`."""
+    """`left + right`; what doubles again and again has no known length in the end."""
+    if left.rest is None and len(left.items) + len(right.items) > MAX_JOINED:
+        return loose(Tuple(left.items + right.items, right.rest))
     if left.rest is None:
         return Tuple(left.items + right.items, right.rest)
     return Tuple(left.items, choice([left.rest, *right.items, *([right.rest] if right.rest else [])]))

@@ -106,7 +106,8 @@ def _assign_item(m: Machine, frame: Frame, target: cst.Subscript, value: Value) 
             continue
         bounds = slice_bounds(m, frame, inner)
         items, fresh = m.items(option), sequences.iterate(m, value, place, whole=True)
-        if len(held) > 1:  # or another of them
+        is_long = len(items.items) + len(fresh.items) > sequences.MAX_JOINED
+        if len(held) > 1 or is_long:  # or another of them
             bounds = None
         if bounds == slice(None, None, None):
             m.put_items(option.address, fresh)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mplint.settings import EXCLUDE, Settings
+from mplint.settings import EXCLUDE, Settings, is_pattern
 from mplint.source.file import SourceError, absolute
 from mplint.source.notebook import SUFFIX as NOTEBOOK
 
@@ -193,7 +194,10 @@ def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
         return None
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(lines)
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except (ValueError, re.error):  # a line that is no pattern
+        return GitIgnoreSpec.from_lines(filter(is_pattern, lines))
 
 
 def _lines(path: Path) -> list[str]:

@@ -14,7 +14,7 @@ from mplint.findings import Applicability, Finding, Severity
 from mplint.output.changes import changes
 from mplint.review.checking import Side
 from mplint.review.diff import Diff
-from mplint.review.markdown import code, escaped, fenced, folded
+from mplint.review.markdown import code, escaped, fenced, flat, folded
 from mplint.review.selection import Anchor, Kept, worst_first
 from mplint.review.suggestions import Suggestion
 from mplint.settings import UNREADABLE
@@ -168,7 +168,7 @@ class Writer:
         assert finding.fix is not None
         for path in sorted({edit.path for edit in finding.fix.edits}):
             source = self._head.project.source(path)
-            yield f"--- {self._head.path(path)}"
+            yield f"--- {flat(self._head.path(path))}"
             edits = sorted(edit for edit in finding.fix.edits if edit.path == path)
             yield from (f"{change.sign}{change.text}" for change in changes(source, edits))
 

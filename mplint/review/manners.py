@@ -34,7 +34,7 @@ def plan(review: Review, said: Said, body: Callable[[Comment], str]) -> Plan:
     edit: list[tuple[Thread, str]] = []
     for thread in said.threads:
         comment = wanted.get(thread.fingerprint)
-        was_gone = markers.GONE in thread.body
+        was_gone = markers.is_gone(thread.body)
         if thread.fingerprint not in review.alive:
             if not review.failed and not thread.is_resolved and not was_gone and thread.thread is not None:
                 resolve.append(thread)
@@ -63,4 +63,4 @@ def _gone(body: str, head: str) -> str:
 def _back(body: str) -> str:
     """The text of such a comment as it was before."""
     first, _, rest = body.partition("\n")
-    return f"{first}\n{rest.partition(chr(10) * 2)[2]}" if rest.startswith(markers.GONE) else body
+    return f"{first}\n{rest.partition(chr(10) * 2)[2]}" if markers.is_gone(body) else body

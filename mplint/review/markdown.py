@@ -8,21 +8,26 @@ from typing import Final
 
 _CODE: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _SPECIAL: Final = re.compile(r"([\\`*{}\[\]<>#|~!$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
-_CALLS: Final = re.compile(r"([@#!$%&~])(?=\w)|(:)(?=//)")
+_CALLS: Final = re.compile(r"[@#!$%&~](?=\w)|:(?=//)|(?i:www)(?=\.)")
 _TICKS: Final = re.compile(r"`+")
 _JOINER: Final = "\u2060"
 """A character of no width: it parts `@` from the name behind it, which is then told nothing."""
 
 
+def flat(text: str) -> str:
+    """A text on one line; of a name that is no text, what no forge would take is replaced."""
+    return " ".join(text.split()).encode(errors="replace").decode()
+
+
 def escaped(text: str) -> str:
     """A text with nothing special in it but its code spans."""
-    parts = _CODE.split(" ".join(text.split()))
+    parts = _CODE.split(flat(text))
     return "".join(_plain(part) if number % 2 == 0 else code(part) for number, part in enumerate(parts))
 
 
 def code(text: str) -> str:
     """A text as a code span, whatever backticks it holds."""
-    text = " ".join(text.split())
+    text = flat(text)
     ticks = "`" * (1 + _longest(text))
     space = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{space}{text}{space}{ticks}"

@@ -17,6 +17,11 @@ def mark(code: str, fingerprint: str) -> str:
     return f"<!-- mplint:{code}:{fingerprint} -->"
 
 
+def is_gone(body: str) -> bool:
+    """Whether a comment of ours says so behind its mark; further on, it may be a word of the code."""
+    return body.partition("\n")[2].startswith(GONE)
+
+
 def fingerprint_in(body: str) -> str | None:
     """The fingerprint of the finding that a comment of ours is about; None where it is no such comment."""
     match = _MARK.match(body)

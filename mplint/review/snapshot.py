@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,11 @@ _LARGEST: Final = 16 << 20
 """A larger file is no source, and is left out."""
 _MOST: Final = 1 << 30
 _MOST_FILES: Final = 500_000
+_DEEPEST: Final = 100
+"""Folders in each other: what takes them away again, a call a folder, is not to run out of calls."""
+_LONGEST: Final = 2048
+_LONGEST_NAME: Final = 255
+"""Bytes of a path, and of one name in it, that systems take."""
 _REGULAR: Final = (b"100644", b"100755", b"100664")
 
 
@@ -33,7 +39,8 @@ def write_snapshot(repository: Path, commit: str, folder: Path) -> None:
     """Write the files of a commit that mplint may read into the empty `folder`, which becomes the top of a repository.
 
     What lies outside of the repository is out of reach: links and submodules are left out, and so is a path that leads
-    out. Raises MplintError where the commit is larger than any program.
+    out, or that is deeper or longer than any system has it. Raises MplintError where the commit is larger than any
+    program.
     """
     blobs = list(_blobs(git(repository, "ls-tree", "-r", "-z", "--long", "--full-tree", commit)))
     if len(blobs) > _MOST_FILES or sum(blob.size for blob in blobs) > _MOST:
@@ -59,12 +66,16 @@ def _blobs(listing: bytes) -> Iterator[_Blob]:
         if kind != b"blob" or mode not in _REGULAR or int(size) > _LARGEST:
             continue
         path = PurePosixPath(name.decode(errors="surrogateescape"))
-        if is_read(path.name) and _is_inside(path):
+        if is_read(path.name) and _is_inside(path) and len(name) <= _LONGEST and _is_usual(path):
             yield _Blob(identity, path, int(size))
 
 
 def _is_inside(path: PurePosixPath) -> bool:
     return not path.is_absolute() and not any(part == ".." or part.lower() == ".git" for part in path.parts)
+
+
+def _is_usual(path: PurePosixPath) -> bool:
+    return len(path.parts) <= _DEEPEST and all(len(os.fsencode(part)) <= _LONGEST_NAME for part in path.parts)
 
 
 def _contents(repository: Path, blobs: Sequence[_Blob]) -> Iterator[bytes]:

@@ -14,8 +14,8 @@ from mplint.review.markdown import folded
 from mplint.review.selection import Kept, worst_first
 
 _MOST: Final = 50
-_LONGEST: Final = 15_000
-"""Findings of each kind that are listed, and their characters: a forge takes no more than 65,536 in all."""
+_LONGEST: Final = 12_000
+"""Lines of each kind that are listed, and their characters: a forge takes no more than 65,536 in all."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def summarized(
         there = "1 finding that was there before is" if left == 1 else f"{left} findings that were there before are"
         closing.append(f"{there} left out.")
     if notes:
-        parts.append(folded("What was not checked, and why", [f"- {note}" for note in notes]))
+        parts.append(folded("What was not checked, and why", _some(notes, len(notes))))
     parts.append(f"<sub>{' '.join(closing)}</sub>")
     return "\n\n".join(parts)
 

@@ -113,6 +113,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # SQLite would let all read it
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     [tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if tables:

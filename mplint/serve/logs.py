@@ -14,7 +14,7 @@ from typing import Final
 
 _LOG: Final = logging.getLogger("mplint.serve")
 _TOKEN: Final = re.compile(
-    r"\bgh[a-z]_\w{16,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+"
+    r"\bgh[a-z]_\w{16,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]+"
     r"|(?i:\b(?:basic|bearer|token) +)[\w.~+/=-]{16,}|-----BEGIN [^-]+-----.*?(?:-----END [^-]+-----|\Z)",
     re.DOTALL,
 )
@@ -83,4 +83,4 @@ def start(secrets: Secrets, *, as_json: bool) -> None:
 
 def _word(value: object) -> str:
     text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+    return text if text.isprintable() and _PLAIN.fullmatch(text) else json.dumps(text)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 60.0
 """Seconds that it waits for a forge that refuses; the server waits longer, and has its worker free meanwhile."""
+_LONGEST = 4000
+"""Characters of a reason, which may be in words of the repository."""
 
 
 def main() -> None:
@@ -56,7 +58,7 @@ def review(assignment: Assignment, folder: Path) -> Outcome:
         outcome = _outcome(assignment, folder, budget)
     except MemoryError:
         return Outcome("exhausted", f"it needs more than {assignment.limits.memory} MiB of memory")
-    return replace(outcome, requests=budget.requests, left=budget.left)
+    return replace(outcome, reason=outcome.reason[:_LONGEST], requests=budget.requests, left=budget.left)
 
 
 def _outcome(assignment: Assignment, folder: Path, budget: Budget) -> Outcome:

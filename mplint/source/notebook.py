@@ -267,6 +267,8 @@ def _content(path: Path, raw: str) -> dict[str, object]:
     except json.JSONDecodeError as error:
         problem = f"is no notebook: {error.msg}; mend or exclude it"
         raise SourceError(path, problem, row=error.lineno, column=error.colno) from error
+    except ValueError as error:  # a number of too many digits
+        raise SourceError(path, f"is no notebook: {error}; mend or exclude it") from error
     except RecursionError as error:
         raise SourceError(path, "is no notebook: it is nested too deeply; mend or exclude it") from error
     if not isinstance(content, dict) or not any(isinstance(content.get(key), list) for key in ("cells", _SHEETS)):

@@ -204,3 +204,13 @@ def test_mistakes(here: Path) -> None:
         assert result.stderr == f"error: {here / absent}: does not exist; check the path\n"
     (here / "broken.py").write_text("import keras\nx = (\n")
     assert any(line.startswith("cannot be read: ") for line in said("broken.py"))
+
+
+@pytest.mark.parametrize("key", [r"\n::set-output name=x::y", r"\r\n##[error]y", r"\u2028::x", r"\u001b[2J"])
+def test_a_mistake_is_told_on_one_line_that_nothing_obeys(here: Path, key: str) -> None:
+    (here / "mplint.toml").write_text(f'"{key}" = 1\n')
+    result = mplint(".")
+    assert result.exit_code == 2
+    [line] = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert "\x1b" not in line

@@ -72,6 +72,7 @@ def test_a_file_that_cannot_be_read_is_in_no_baseline(mplint: Run, here: Path) -
         (None, "there is no such baseline; --write-baseline"),
         ("[]", "is no baseline"),
         ("{", "is no baseline"),
+        ("[" * 100_000, "is no baseline"),
         ('{"version": 1, "findings": [1]}', "is no baseline"),
         ('{"version": 9, "findings": []}', "is a baseline of version 9; this mplint reads 1"),
     ],

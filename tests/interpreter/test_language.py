@@ -400,6 +400,17 @@ def test_a_file_that_is_no_python_is_unknown() -> None:
     assert variables("import broken\nr = broken.x", broken="def f(:\n")["r"] is ...
 
 
+@pytest.mark.parametrize("literal", ['"\\x1"', '"\\N{no such name}"', 'b"\u00e9"', "9" * 5000])
+def test_a_literal_that_python_refuses_is_unknown(literal: str) -> None:
+    assert variables(f"x = {literal}\ny = 2") == {"x": ..., "y": 2}
+
+
+@pytest.mark.parametrize("doubled", ["a = a + a", "a += a", "a = (*a, *a)", "a.extend(a)", "a[0:0] = a"])
+def test_what_doubles_again_and_again_takes_no_memory(doubled: str) -> None:
+    found = variables("a = [1]\n" + f"{doubled}\n" * 50 + "n = len(a)\nb = a[3]")
+    assert (found["n"], found["b"]) == (..., 1)
+
+
 LONG = """
 import keras
 

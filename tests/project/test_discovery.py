@@ -73,6 +73,11 @@ def test_gitignore_files_are_obeyed(tmp_path: Path) -> None:
     assert len(found(tmp_path, respect_gitignore=False)) == 9
 
 
+def test_lines_of_a_gitignore_file_that_are_no_patterns_are_passed_by(tmp_path: Path) -> None:
+    write(tmp_path, {".gitignore": "\\\n!\n[z-a]\na.py\n", "a.py": "", "b.py": ""})
+    assert found(tmp_path) == ["b.py"]
+
+
 def test_gitignore_files_above_the_root_count_up_to_the_repository(tmp_path: Path) -> None:
     write(
         tmp_path,

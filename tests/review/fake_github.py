@@ -146,6 +146,7 @@ class FakeGitHub:
         """What it serves."""
         at = "/api/v3/repos/owner/name"
         return [
+            web.get("/api/v3/user", self._user),
             web.get(f"{at}/pulls/7", self._pull),
             web.get(f"{at}/compare/{{refs:.*}}", self._compare),
             web.get(f"{at}/pulls/7/comments", self._list_comments),
@@ -179,6 +180,11 @@ class FakeGitHub:
             await self._closed.wait()
         return await _broken(request, fault, answer)
 
+    async def _user(self, request: web.Request) -> web.Response:
+        if self.login.endswith("[bot]"):
+            return web.json_response({"message": "Resource not accessible by integration"}, status=403)
+        return web.json_response(_user(self.login))
+
     async def _pull(self, request: web.Request) -> web.Response:
         target = self.repository.git("rev-parse", "main")
         return web.json_response(
@@ -201,11 +207,11 @@ class FakeGitHub:
                     "body": one.body,
                     "line": last,
                     "start_line": first if first != last else None,
-                    "user": {"login": one.login},
+                    "user": _user(one.login),
                 }
             )
             items += [
-                {"id": one.id + 500, "in_reply_to_id": one.id, "body": text, "user": {"login": "person"}}
+                {"id": one.id + 500, "in_reply_to_id": one.id, "body": text, "user": _user("person")}
                 for text in one.replies
             ]
         return self._paged(request, items)
@@ -273,7 +279,7 @@ class FakeGitHub:
 
     async def _note(self, request: web.Request) -> web.Response:
         self._next += 1
-        note = {"id": self._next, "body": (await request.json())["body"], "user": {"login": self.login}}
+        note = {"id": self._next, "body": (await request.json())["body"], "user": _user(self.login)}
         self.notes.append(note)
         return web.json_response(note, status=201)
 
@@ -366,3 +372,7 @@ async def _broken(request: web.Request, fault: Fault, answer: web.StreamResponse
 def _unprocessable(message: str) -> web.Response:
     text = json.dumps({"message": "Unprocessable Entity", "errors": [message]})
     return web.Response(text=text, status=422, content_type="application/json")
+
+
+def _user(login: str) -> dict[str, str]:
+    return {"login": login, "type": "Bot" if login.endswith("[bot]") else "User"}

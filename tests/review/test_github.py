@@ -190,6 +190,46 @@ def test_comments_of_others_are_left_alone(github: FakeGitHub, review: Review, r
     assert len(github.notes) == 2
 
 
+@pytest.mark.parametrize("other", ["person", "github-actions"])
+@pytest.mark.parametrize("allows_graphql", [True, False])
+def test_comments_that_look_like_ours_are_others(
+    github: FakeGitHub, review: Review, repository: Repository, other: str, allows_graphql: bool
+) -> None:
+    """Who writes our marks, or is called as we are, hides no finding and is not written over."""
+    review()
+    spoofed = list(github.comments)
+    for comment in spoofed:
+        comment.login = other
+    github.notes[0]["user"] = {"login": other, "type": "User"}
+    github.allows_graphql = allows_graphql
+    before = [comment.body for comment in spoofed], github.notes[0]["body"]
+    repository.commit(a=f"bad()\n{PADDING}risky()\nbad()\n")
+    assert review().said == 4
+    assert ([comment.body for comment in spoofed], github.notes[0]["body"]) == before
+    assert len(github.notes) == 2
+
+
+@pytest.mark.parametrize("allows_graphql", [True, False])
+def test_a_person_whose_token_it_is(github: FakeGitHub, review: Review, allows_graphql: bool) -> None:
+    github.login, github.allows_graphql = "somebody", allows_graphql
+    assert review().said == 3
+    assert review().said == 0
+
+
+def test_a_mark_in_the_code_is_none(github: FakeGitHub, review: Review, repository: Repository) -> None:
+    repository.commit(a=f"bad()  # {markers.GONE}\n{PADDING}")
+    review()
+    comment = github.thread_of("MP101")
+    assert markers.GONE in comment.body
+    comment.is_resolved = True
+    review()
+    assert comment.is_resolved, "a person has resolved it"
+    comment.is_resolved = False
+    repository.commit(a=PADDING)
+    review()
+    assert comment.is_resolved
+
+
 def test_a_comment_moves_with_its_line(github: FakeGitHub, review: Review, repository: Repository) -> None:
     review()
     repository.commit(a=f"top = 1\nbad()\n{PADDING}risky()\n")

@@ -74,6 +74,19 @@ def test_a_review_from_the_first_comment_to_the_last_fix(gitlab: FakeGitLab, rev
     assert len(gitlab.talks) == 3
 
 
+@pytest.mark.parametrize(("divided", "is_suggested"), [("/merge", False), ("// merge", True)])
+def test_code_that_reads_as_a_command_is_not_suggested(
+    gitlab: FakeGitLab, review: Review, divided: str, is_suggested: bool
+) -> None:
+    code = f"x = (4, '''\n```\n''', 2\n{divided}\n)\nneedy()\n{PADDING}"
+    gitlab.repository.commit(a=code, train="calm\n")
+    assert review().said == 1
+    [note] = gitlab.on_lines
+    assert "**Fix:** write `good()`" in note["body"]
+    assert ("````suggestion:-5+0\nimport helper\n" in note["body"]) == is_suggested
+    assert (f"\n{divided}\n" in note["body"]) == is_suggested
+
+
 def test_a_row_that_was_there_has_both_its_numbers(gitlab: FakeGitLab, review: Review) -> None:
     gitlab.repository.commit(a=PADDING, models=f"latent()\nnew = 1\n{PADDING}latent()\n")
     assert review().said == 2

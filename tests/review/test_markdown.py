@@ -44,6 +44,11 @@ def test_nobody_is_called_and_nothing_is_linked(text: str) -> None:
     assert f"{sign}{JOINER}" in escaped(text)
 
 
+@pytest.mark.parametrize("text", ["www.example.org/a.py:3", "(WWW.example.org)"])
+def test_a_name_is_no_address(text: str) -> None:
+    assert f"w{JOINER}." in escaped(text).lower()
+
+
 @given(ODD)
 def test_code_is_code_whatever_is_in_it(text: str) -> None:
     if not text.strip():

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import PurePosixPath
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from mplint import baseline
+from mplint.analysis import Failure, Report
 from mplint.errors import MplintError
 from mplint.findings import Severity
+from mplint.project.modules import Project
+from mplint.review import checking
 from mplint.review.checking import Asked, check
 from mplint.review.comments import Comment
 from mplint.review.payload import as_json, body
+from mplint.settings import Settings
+from tests import stand_in
 from tests.review.conftest import Reviewed
 from tests.review.repositories import Repository
 
@@ -297,6 +304,34 @@ def test_names_that_are_no_text(repository: Repository, reviewed: Reviewed) -> N
     done = reviewed(base, repository.commit())
     assert [comment.path for comment in done.comments] == ["\udcff.py"]
     as_json(done).encode()
+
+
+def test_names_that_are_no_text_are_told_as_text(repository: Repository, reviewed: Reviewed) -> None:
+    """No forge takes the halves of characters, and the rest of the comment with them."""
+    name = os.fsdecode(b"\xff.py")
+    base = repository.commit({name: "latent()\n" + PADDING + "latent()\n"}, c="calm\n")
+    head = repository.commit({name: "latent()\n" + PADDING + "risky()\nlatent()\n"}, c="alarm\n")
+    done = reviewed(base, head)
+    assert "--- ?.py\n" in "".join(comment.body for comment in done.comments)
+    for text in (done.summary, *map(body, done.comments), *(comment.brief for comment in done.comments)):
+        text.encode()
+
+
+def test_of_many_notes_some_are_told(
+    repository: Repository, reviewed: Reviewed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A summary that no forge takes would fail each review anew."""
+
+    def analyze(project: Project, targets: Sequence[Path], settings: Settings) -> Report:
+        report = stand_in.analyze(project, targets, settings)
+        return replace(report, failures=tuple(Failure(path, "it broke") for path in targets))
+
+    monkeypatch.setattr(checking, "analyze", analyze)
+    base = repository.commit(a="x = 1\n")
+    head = repository.commit({f"{'l' * 200}/{'l' * 200}{number}.py": "bad()\n" for number in range(200)})
+    done = reviewed(base, head)
+    assert len(done.summary) < 65_536
+    assert re.search(r"- mplint itself failed in .*\n- and \d+ more\n", done.summary)
 
 
 def test_nothing_is_longer_than_a_forge_takes(repository: Repository, reviewed: Reviewed) -> None:

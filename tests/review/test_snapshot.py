@@ -58,6 +58,19 @@ def test_a_path_that_leads_out_is_left_out() -> None:
     assert [blob.path.as_posix() for blob in snapshot._blobs(listing)] == ["fine.py"]
 
 
+def test_what_no_folder_can_hold_is_left_out(repository: Repository, tmp_path: Path) -> None:
+    """So that the rest is reviewed, and what was written can be taken away again."""
+    blob = repository.git("rev-parse", f"{repository.commit(fine='x = 1' + chr(10))}:fine.py")
+    paths = ["a/" * depth + "A.py" for depth in range(150, 601, 150)]  # each some folders above the next
+    paths += ["b" * 300 + ".py", "/".join(["c" * 200] * 15) + ".py", "d" * 250 + ".py"]
+    for path in paths:
+        repository.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
+    target = tmp_path / "out"
+    target.mkdir()
+    write_snapshot(repository.top, repository.git("write-tree"), target)
+    assert names(target) == {"fine.py", "d" * 250 + ".py"}
+
+
 def test_a_commit_that_is_too_large(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = repository.commit(a="x = 1\n", b="y\n")
     monkeypatch.setattr(snapshot, "_MOST", 5)

@@ -207,14 +207,27 @@ def test_what_stays_broken_is_given_up_with_its_reason(github: HostedGitHub, ser
     assert failed(tmp_path / "serve.sqlite") == ""
 
 
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        'select = ["MP999"]\n',
+        f'"{"x" * 100_000}" = 1\n',
+        '"\\n\\u001b[2J" = 1\n',
+        f"keras = {'[' * 5000}{']' * 5000}\n",
+    ],
+)
 def test_a_wrong_configuration_is_not_tried_again(
-    github: HostedGitHub, repository: Repository, served: Serve, tmp_path: Path
+    github: HostedGitHub, repository: Repository, served: Serve, tmp_path: Path, configuration: str
 ) -> None:
-    repository.commit({".mplint.toml": 'select = ["MP999"]\n'})
+    repository.commit({".mplint.toml": configuration})
     server = served()
     server.deliver(github.delivery("opened"))
     until(lambda: server.events("given up"), "it is given up")
-    assert failed(tmp_path / "serve.sqlite").startswith("owner/name#7: 1 attempt: .mplint.toml: ")
+    listed = failed(tmp_path / "serve.sqlite")
+    assert listed.startswith("owner/name#7: 1 attempt: .mplint.toml: ")
+    assert listed.count("\n") == 1
+    assert len(listed) < 5000
+    assert "\x1b" not in listed
 
 
 def test_an_end_on_demand_lets_reviews_end(github: HostedGitHub, served: Serve) -> None:

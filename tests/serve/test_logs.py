@@ -67,3 +67,13 @@ def test_secrets_are_known_as_long_as_they_open_anything() -> None:
         secrets.add(f"spent-{number}", until=1.0)
     secrets.add("fresh", until=2.0**40)
     assert secrets.masked("for-ever spent-7 fresh") == "*** spent-7 ***"
+
+
+def test_a_word_for_people_drives_no_terminal() -> None:
+    line = Line(Secrets(), as_json=False).format(record("delivery", path="/\x1b[2J"))
+    assert "\x1b" not in line
+
+
+def test_a_long_text_that_looks_like_the_beginnings_of_tokens_is_looked_through_once() -> None:
+    text = "eyJ-" * 100_000  # for hours, if each beginning were followed to the end
+    assert Secrets().masked(text) == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -210,3 +211,14 @@ def test_any_order_of_events(tmp_path: Path) -> None:
     case = Lives.TestCase
     case.settings = settings(max_examples=30, stateful_step_count=25)
     case().runTest()
+
+
+def test_nobody_else_reads_or_writes_its_files(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        life = Life(tmp_path)
+        life.run(lambda: life.queue.add("one", PULL))
+        assert len(list(tmp_path.iterdir())) >= 3
+        assert not [file for file in tmp_path.iterdir() if file.stat().st_mode & 0o077]
+    finally:
+        os.umask(before)

@@ -187,6 +187,13 @@ def test_what_cannot_be_read_is_reported_whatever_is_selected() -> None:
         ("exclude = 3", "`exclude`: expects a list of strings, not 3"),
         ("keras = true", "`keras`: cannot be true"),
         ("keras = ", "is not TOML"),
+        (f"keras = {'[' * 5000}{']' * 5000}", "is not TOML"),
+        ("exclude = ['a', '!']", "`exclude`: `!` is no pattern in gitignore's language"),
+        ("extend-exclude = ['[z-a]']", "`extend-exclude`: `[z-a]` is no pattern"),
+        ("[per-file-ignores]\n'a\\' = ['MP101']", "`per-file-ignores`: `a\\` is no pattern"),
+        ("[per-file-keras]\n'!!' = '2'", "`per-file-keras`: `!!` is no pattern"),
+        ('baseline = "a\\u0000"', "`baseline`: expects a path, not 'a\\x00'"),
+        ("baseline = '~nobody-of-this-name/a'", "`baseline`: nobody here has the folder of"),
     ],
 )
 def test_mistakes_in_a_file_name_the_file_and_the_way_out(tmp_path: Path, text: str, message: str) -> None:

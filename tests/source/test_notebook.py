@@ -189,6 +189,7 @@ def test_other_languages_hold_no_program() -> None:
         (b'{"cells": {}}', "it has no list of cells"),
         (b"\xff", "is no UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"cells": [], "nbformat": ' + b"9" * 10_000 + b"}", "is no notebook: Exceeds the limit"),
     ],
 )
 def test_what_is_no_notebook(data: bytes, message: str) -> None:

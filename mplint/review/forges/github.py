@@ -186,6 +186,7 @@ class GitHub:
                     )
                 )
             except ReadOnly:  # a token that may not even ask: comments are known all the same
+                self._viewer = await self._login()
                 return found
             self._viewer = answer["viewer"]["login"]
             page = answer["repository"]["pullRequest"]["reviewThreads"]
@@ -200,9 +201,21 @@ class GitHub:
         """The comments of one kind that are ours."""
         notes = self._api.getiter(self._at(f"{what}?per_page={_BY_PAGE}"), self._names())
         while (note := await told(_next(notes))) is not None:
-            author = (note.get("user") or {}).get("login", "")
-            if note.get("body") and (self._viewer is None or _name(author) == _name(self._viewer)):
+            if note.get("body") and self._is_ours(note.get("user") or {}):
                 yield note
+
+    async def _login(self) -> str | None:
+        """Who the token is of; None where it is an app's, which has no user."""
+        try:
+            return str((await told(self._api.getitem("/user")))["login"])
+        except ReadOnly:
+            return None
+
+    def _is_ours(self, author: Mapping[str, Any]) -> bool:
+        """An app's name has an ending here, and in GraphQL it may have none; a person of that name is another one."""
+        if self._viewer is None:
+            return author.get("type") == "Bot"
+        return author.get("login") in (self._viewer, f"{self._viewer}[bot]")
 
     def _at(self, place: str) -> str:
         return f"/repos/{{+repository}}/{place}"
@@ -241,8 +254,3 @@ async def _next(notes: AsyncIterator[dict[str, Any]]) -> dict[str, Any] | None:
 
 def _text(note: Mapping[str, Any]) -> str:
     return str(note["body"])
-
-
-def _name(login: str) -> str:
-    """A login; an app's has an ending in one of GitHub's interfaces and none in the other."""
-    return login.removesuffix("[bot]")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -19,6 +21,8 @@ from mplint.review.summary import Status
 
 API: Final = "https://gitlab.com/api/v4"
 _BY_PAGE: Final = 100
+_COMMAND: Final = re.compile(r"^\s*/\w", re.MULTILINE)
+"""As in `/merge`. Blocks of code should hold none, but some versions see no block where the text has backticks."""
 
 
 class GitLab:
@@ -60,9 +64,14 @@ class GitLab:
             yield cls(client, clock, token, repository, number, api, budget)
 
     def body(self, comment: Comment) -> str:
-        """The whole text of a comment; a suggestion says how many rows above the comment's it replaces."""
+        """The whole text of a comment; a suggestion says how many rows above the comment's it replaces.
+
+        There is none of a text that GitLab may take for commands to itself.
+        """
         made = comment.suggestion
-        return body(comment) if made is None else body(comment, f"suggestion:-{made.last - made.first}+0")
+        if made is None or _COMMAND.search(made.text):
+            return body(replace(comment, suggestion=None))
+        return body(comment, f"suggestion:-{made.last - made.first}+0")
 
     async def pull_request(self) -> PullRequest:
         """The change, as it is now."""
